@@ -205,6 +205,14 @@ class Revision(models.Model):
     def __str__(self) -> str:
         return f"{self.deployment} r{self.number}"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """A stored revision never changes; only which one is active does."""
+        if self.pk is None:
+            self.fingerprint = self.compute_fingerprint()
+        elif self.fingerprint != self.compute_fingerprint():
+            raise ValidationError("A revision cannot change: make a new one.")
+        super().save(*args, **kwargs)
+
     def clean(self) -> None:
         """Fixed slots: total = slots x per-slot, refused with the arithmetic (design 7.6)."""
         if self.parallel and self.context_total and self.context_per_slot:
@@ -233,14 +241,6 @@ class Revision(models.Model):
         settings["host"] = deployment.host.key
         text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """A stored revision never changes; only which one is active does."""
-        if self.pk is None:
-            self.fingerprint = self.compute_fingerprint()
-        elif self.fingerprint != self.compute_fingerprint():
-            raise ValidationError("A revision cannot change: make a new one.")
-        super().save(*args, **kwargs)
 
 
 class Endpoint(models.Model):
