@@ -22,7 +22,7 @@ VAR_DIR.mkdir(parents=True, exist_ok=True)
 def _secret_key() -> str:
     """The key from the environment, else one made once and kept beside the data."""
     if key := env.str("CLEANPASS_SECRET_KEY", default=""):
-        return key
+        return str(key)
     path = VAR_DIR / "secret_key"
     if not path.exists():
         # Several processes start together: the first to link its file wins.
@@ -138,6 +138,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_TASK_DEFAULT_QUEUE = "ticks"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
