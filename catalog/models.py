@@ -62,10 +62,11 @@ class Host(models.Model):
 class Runtime(models.Model):
     """A serving program. Keys are those of the engine's adapters."""
 
-    key = models.SlugField(unique=True)
+    key = models.CharField(max_length=40, unique=True)
     name = models.CharField(max_length=120)
-    formats = models.JSONField(default=list)
+    formats = models.JSONField(default=list, blank=True)
     trap = models.TextField(blank=True)
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.MANUAL)
 
     class Meta:
         ordering = ["name"]
@@ -139,7 +140,7 @@ class Deployment(models.Model):
     """Artifact x runtime on a host, under a canonical route name."""
 
     slug = models.SlugField(max_length=120, unique=True)
-    canonical_route = models.CharField(max_length=200)
+    canonical_route = models.CharField(max_length=200, blank=True, help_text="empty: not recorded")
     artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="deployments")
     runtime = models.ForeignKey(Runtime, on_delete=models.PROTECT, related_name="deployments")
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="deployments")
@@ -153,7 +154,7 @@ class Deployment(models.Model):
         ordering = ["canonical_route", "slug"]
 
     def __str__(self) -> str:
-        return self.canonical_route
+        return self.canonical_route or str(self.artifact)
 
 
 class Revision(models.Model):

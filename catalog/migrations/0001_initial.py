@@ -98,10 +98,11 @@ class Migration(migrations.Migration):
             name='Runtime',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.SlugField(unique=True)),
+                ('key', models.CharField(max_length=40, unique=True)),
                 ('name', models.CharField(max_length=120)),
-                ('formats', models.JSONField(default=list)),
+                ('formats', models.JSONField(blank=True, default=list)),
                 ('trap', models.TextField(blank=True)),
+                ('origin', models.CharField(choices=[('client', 'measured by us'), ('server', 'reported by the server'), ('imported', 'from a report'), ('claim', "somebody's claim"), ('manual', 'typed in')], default='manual', max_length=10)),
             ],
             options={
                 'ordering': ['name'],
@@ -125,7 +126,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=120, unique=True)),
-                ('canonical_route', models.CharField(max_length=200)),
+                ('canonical_route', models.CharField(blank=True, help_text='empty: not recorded', max_length=200)),
                 ('origin', models.CharField(choices=[('client', 'measured by us'), ('server', 'reported by the server'), ('imported', 'from a report'), ('claim', "somebody's claim"), ('manual', 'typed in')], default='manual', max_length=10)),
                 ('report_id', models.CharField(blank=True, help_text='its number in the report', max_length=12)),
                 ('note', models.TextField(blank=True)),
