@@ -1,5 +1,9 @@
+"""WebSocket addresses."""
+
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-websocket_urlpatterns: list[URLPattern] = []
+from runs.consumers import RunConsumer
+
+websocket_urlpatterns = [path("ws/runs/<int:pk>/", RunConsumer.as_asgi())]

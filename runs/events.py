@@ -1,0 +1,147 @@
+"""The engine's observer: takes events without waiting, and stores them from a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Max
+
+from runs import claims
+from runs.claims import Claim
+from runs.models import RunEvent
+from runs.payloads import clean
+from runs.storage import digest, store_requests
+from runs.wake import wake_followers
+
+logger = logging.getLogger(__name__)
+
+ROUND_S = 0.2
+BATCH = 500
+DRAIN_S = 15.0  # how long the end of a run waits for a database that does not answer
+
+
+class Pending(NamedTuple):
+    t_ms: float
+    kind: str
+    payload: dict[str, Any]
+
+
+class EventWriter:
+    """Numbers and stores a run's events, beats its heart and looks at its cancel flag.
+
+    `cancel` is set once somebody wants the run to stop or the claim is lost; after a loss
+    (`lost`) nothing more is written.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.cancel = threading.Event()
+        self.lost = False
+        self._pending: deque[Pending] = deque()
+        self._started = time.perf_counter()
+        self._beaten = time.monotonic()
+        self._closing = threading.Event()
+        self._seq = 0
+        self._thread = threading.Thread(target=self._work, name=f"events-{claim.run_id}")
+
+    def emit(self, kind: str, payload: dict[str, Any]) -> None:
+        """Append and return. The last event is not ours: it is stored with the run's end."""
+        if kind != "run.finished":
+            t_ms = (time.perf_counter() - self._started) * 1000
+            self._pending.append(Pending(t_ms, kind, payload))
+
+    def __enter__(self) -> EventWriter:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            while not self._closing.wait(ROUND_S):
+                self._round()
+            deadline = time.monotonic() + DRAIN_S
+            while self._pending and not self.lost and time.monotonic() < deadline:
+                if not self._round():
+                    time.sleep(ROUND_S)
+        finally:
+            connection.close()
+
+    def _round(self) -> bool:
+        """One batch. False when the database did not take it: it stays first in the queue."""
+        batch = [self._pending.popleft() for _ in range(min(BATCH, len(self._pending)))]
+        try:
+            self._store(batch)
+        except DatabaseError:
+            logger.warning(
+                "Events of run %s wait for the database", self.claim.run_id, exc_info=True
+            )
+            self._pending.extendleft(reversed(batch))
+            connection.close()
+            return False
+        if batch:
+            wake_followers(self.claim.run_id)
+        return True
+
+    def _store(self, batch: list[Pending]) -> None:
+        if self.lost:
+            return
+        standing = claims.look(self.claim)
+        held = standing.held
+        if held and (batch or self._beat_is_due()):
+            held = self._write(batch)
+        if not held:
+            self.lost = True
+        if standing.cancel or self.lost:
+            self.cancel.set()
+
+    def _beat_is_due(self) -> bool:
+        return time.monotonic() - self._beaten >= settings.HEARTBEAT_INTERVAL_S
+
+    def _write(self, batch: list[Pending]) -> bool:
+        """All of a batch, or nothing: the beat comes first and tells whether we may write."""
+        with transaction.atomic():
+            if not claims.beat(self.claim):
+                return False
+            first = self._next_seq()
+            RunEvent.objects.bulk_create(
+                RunEvent(
+                    run_id=self.claim.run_id,
+                    seq=first + place,
+                    t_ms=event.t_ms,
+                    kind=event.kind[:24],
+                    payload=clean(_compact(event)),
+                )
+                for place, event in enumerate(batch)
+            )
+            finished = [e.payload["result"] for e in batch if e.kind == "request.finished"]
+            store_requests(self.claim.run_id, finished)
+        self._seq = first + len(batch) - 1
+        self._beaten = time.monotonic()
+        return True
+
+    def _next_seq(self) -> int:
+        if not self._seq:
+            rows = RunEvent.objects.filter(run_id=self.claim.run_id)
+            self._seq = rows.aggregate(last=Max("seq"))["last"] or 0
+        return self._seq + 1
+
+
+def _compact(event: Pending) -> dict[str, Any]:
+    if event.kind == "request.finished":
+        return {**event.payload, "result": digest(event.payload["result"])}
+    return event.payload

@@ -1,0 +1,104 @@
+"""A lab with one deployment, the usual people, and an engine that plays a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+
+from catalog.models import Artifact, Deployment, Endpoint, Host, Revision, Runtime, RuntimeBuild
+from people.models import User
+from runs import doorbell
+from runs.models import Run, Suite
+from runs.planning import build_plan
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Runs whose doorbell was rung, in order; no message leaves the test."""
+    ids: list[int] = []
+    monkeypatch.setattr(
+        doorbell.current_app, "send_task", lambda name, args, **options: ids.append(args[0])
+    )
+    return ids
+
+
+@pytest.fixture
+def make_person(db: None) -> Callable[..., User]:
+    def make(name: str, *roles: str) -> User:
+        user = User.objects.create_user(username=name, password="a long enough word")
+        user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
+        return user
+
+    return make
+
+
+@pytest.fixture
+def olive(make_person: Callable[..., User]) -> User:
+    """Operates."""
+    return make_person("olive", "operator")
+
+
+@pytest.fixture
+def vera(make_person: Callable[..., User]) -> User:
+    """Views."""
+    return make_person("vera", "viewer")
+
+
+@pytest.fixture
+def host(db: None) -> Host:
+    return Host.objects.create(key="lab-mini", name="Lab mini")
+
+
+@pytest.fixture
+def deployment(host: Host) -> Deployment:
+    runtime = Runtime.objects.create(key="llama-cpp", name="llama.cpp")
+    artifact = Artifact.objects.create(
+        name="SmolLM2 135M", quantization="Q8_0", file_name="smollm2.gguf"
+    )
+    deployment = Deployment.objects.create(
+        slug="smollm2",
+        canonical_route="smollm2-135m",
+        artifact=artifact,
+        runtime=runtime,
+        host=host,
+    )
+    build = RuntimeBuild.objects.create(runtime=runtime, version="b1")
+    Revision.objects.create(deployment=deployment, number=1, runtime_build=build, parallel=4)
+    Endpoint.objects.create(
+        deployment=deployment,
+        layer="direct",
+        base_url="http://127.0.0.1:9/v1",
+        served_model="smollm2-135m",
+    )
+    return deployment
+
+
+@pytest.fixture
+def suite(db: None) -> Suite:
+    checks = [{"key": "stream", "params": {}}, {"key": "chat", "params": {}}]
+    return Suite.objects.create(key="smoke", name="Smoke", checks=checks)
+
+
+@pytest.fixture
+def make_run(deployment: Deployment, suite: Suite) -> Callable[..., Run]:
+    def make(**fields: Any) -> Run:
+        revision, endpoint = deployment.revisions.get(), deployment.endpoints.get()
+        plan = build_plan(deployment=deployment, revision=revision, endpoint=endpoint, suite=suite)
+        values: dict[str, Any] = {
+            "deployment": deployment,
+            "revision": revision,
+            "endpoint": endpoint,
+            "host": deployment.host,
+            "layer": "direct",
+            "suite": suite,
+            "plan": plan.as_dict(),
+            "revision_fingerprint": revision.fingerprint,
+            "code_version": "test",
+            "planned_requests": 2,
+        }
+        return Run.objects.create(**{**values, **fields})
+
+    return make
