@@ -93,6 +93,15 @@ class Lab:
             check=False,
         )
 
+    def add_person(self, name: str, role: str) -> None:
+        """Somebody with the tests' password, which need not be replaced."""
+        code = (
+            "from people.access import Role; from people.services import create_person; "
+            f"create_person(name={name!r}, roles=[Role({role!r})], password={PASSWORD!r})"
+        )
+        added = self.manage("shell", "-c", code)
+        assert added.returncode == 0, added.stderr
+
     def sign_in(self, name: str = "admin", password: str = PASSWORD) -> httpx.Client:
         """A client with a session, as a browser would have one."""
         client = httpx.Client(base_url=self.url, follow_redirects=True, timeout=30)
