@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.25
 LOOK_WHEN_WOKEN_S = 2.0  # with Redis, wake-ups come by themselves
+SAY_SOMETHING_EVERY_S = 5.0  # so that the browser notices a dead connection
 WRONG_MESSAGE = 4400
 OUR_FAULT = 1011
 
@@ -75,12 +77,15 @@ class RunConsumer(AsyncJsonWebsocketConsumer):
 
     async def _send_pages(self, after: int) -> None:
         told: Status | None = None
+        told_at = 0.0
         while True:
             self.woken.clear()
             page: Page = await database_sync_to_async(read_page)(self.run_id, after)
-            if page["events"] or page["status"] != told or page["is_ended"]:
+            is_quiet = time.monotonic() - told_at > SAY_SOMETHING_EVERY_S
+            if page["events"] or page["status"] != told or page["is_ended"] or is_quiet:
                 await self.send_json(page)
-            after, told = page["last"], page["status"]
+                told, told_at = page["status"], time.monotonic()
+            after = page["last"]
             if page["is_ended"]:
                 await self.close()
                 return
