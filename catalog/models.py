@@ -10,7 +10,10 @@ import json
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
+
+from catalog.addresses import validate_address
 
 
 class Origin(models.TextChoices):
@@ -111,7 +114,9 @@ class Artifact(models.Model):
         ordering = ["name", "quantization"]
 
     def __str__(self) -> str:
-        return f"{self.name} {self.quantization}".strip()
+        said = self.name.split()
+        missing = [word for word in self.quantization.split() if word not in said]
+        return " ".join([self.name, *missing])
 
 
 class Alias(models.Model):
@@ -249,10 +254,17 @@ class Endpoint(models.Model):
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="endpoints")
     layer = models.CharField(max_length=8, choices=Layer)
-    base_url = models.URLField(max_length=300, help_text="such as http://127.0.0.1:8080/v1")
+    base_url = models.CharField(
+        max_length=300,
+        validators=[validate_address],
+        help_text="such as http://127.0.0.1:8080/v1",
+    )
     served_model = models.CharField(max_length=300, help_text="the model name to send")
     api_key_env = models.CharField(
-        max_length=80, blank=True, help_text="NAME of the environment variable with the key"
+        max_length=80,
+        blank=True,
+        validators=[RegexValidator(r"^[A-Za-z_][A-Za-z0-9_]*$", "Give the name, never the key.")],
+        help_text="NAME of the environment variable with the key",
     )
     is_active = models.BooleanField(default=True)
 

@@ -21,7 +21,9 @@ def ensure_roles() -> None:
 
 
 @transaction.atomic
-def create_person(*, name: str, roles: list[Role], password: str | None = None) -> tuple[User, str]:
+def create_person(
+    *, name: str, roles: list[Role], password: str | None = None
+) -> tuple[User, str]:
     """A new person and the password to hand over.
 
     Without a password a one-time one is made, which the first log-in must replace.

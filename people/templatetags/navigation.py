@@ -23,7 +23,7 @@ class Section:
 
 SECTIONS = (
     Section("inventory", "Inventory", "inventory", ("/deployments/", "/search/")),
-    Section("runs", "Runs", "runs"),
+    Section("run-list", "Runs", "runs"),
     Section("hosts", "Hosts", "hosts"),
     Section("claims", "Claims", "claims"),
     Section("follow-ups", "Follow-ups", "follow-ups"),

@@ -12,6 +12,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from catalog.models import Revision
+
 register = template.Library()
 
 THIN = "\u202f"  # narrow no-break space: groups digits and joins a number to its unit
@@ -165,3 +167,35 @@ def verdict_badge(state: str | None) -> SafeString:
     """Colour, shape and word together; no verdict yet is unreviewed."""
     key = state or "unreviewed"
     return _badge("verdict", key, *VERDICTS[key])
+
+
+@register.filter
+def configuration(revision: Revision | None) -> SafeString:
+    """A revision in short: "p8 · 8×131K · F16" (slots, slots x tokens per slot, KV type)."""
+    if revision is None:
+        return dash("no revision yet")
+    short = configuration_short(revision)
+    return format_html("{}", short) if short else dash("the configuration was not recorded")
+
+
+def configuration_short(revision: Revision) -> str:
+    """The same as plain text; empty when nothing was recorded."""
+    slots = revision.parallel
+    context = revision.context_per_slot
+    parts = [f"p{slots}" if slots else ""]
+    if context:
+        parts.append(f"{slots or '?'}×{tokens_short(context)}")
+    elif revision.context_total:
+        parts.append(f"{tokens_short(revision.context_total)} total")
+    return " · ".join(part for part in [*parts, revision.kv_type] if part)
+
+
+@register.simple_tag
+def verdict_icon(state: str) -> SafeString:
+    """The shape alone, where the word stands beside it."""
+    return icon(VERDICTS[state][0])
+
+
+def plain(value: float) -> str:
+    """Every digit that was reported, thousands apart."""
+    return f"{value:,.10g}".replace(",", THIN)
