@@ -102,7 +102,7 @@ def finish_unclaimed(run_id: int, ending: Ending) -> bool:
 
 
 def reap() -> list[int]:
-    """End every run whose worker stopped beating, keeping all that was recorded. Gives their ids."""
+    """End every run whose worker stopped beating, keeping what was recorded. Gives their ids."""
     limit = timezone.now() - timedelta(seconds=settings.HEARTBEAT_STALE_S)
     lost = Run.objects.filter(state=RunState.RUNNING, heartbeat_at__lt=limit)
     return [run.pk for run in lost if _reap(run, limit)]

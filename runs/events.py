@@ -1,4 +1,4 @@
-"""The engine's observer: takes events without waiting, and stores them from a thread of its own."""
+"""The engine's observer: takes events without waiting; a thread of its own stores them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class EventWriter:
             self.cancel.set()
 
     def _beat_is_due(self) -> bool:
-        return time.monotonic() - self._beaten >= settings.HEARTBEAT_INTERVAL_S
+        return bool(time.monotonic() - self._beaten >= settings.HEARTBEAT_INTERVAL_S)
 
     def _write(self, batch: list[Pending]) -> bool:
         """All of a batch, or nothing: the beat comes first and tells whether we may write."""

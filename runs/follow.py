@@ -104,4 +104,4 @@ def _is_stalled(run: Run) -> bool:
     if run.state != RunState.RUNNING or run.heartbeat_at is None:
         return False
     quiet_s = (timezone.now() - run.heartbeat_at).total_seconds()
-    return quiet_s > 3 * settings.HEARTBEAT_INTERVAL_S
+    return bool(quiet_s > 3 * settings.HEARTBEAT_INTERVAL_S)

@@ -39,7 +39,7 @@ def pack_offsets(offsets_ms: Iterable[float]) -> bytes:
     return zlib.compress(struct.pack(f"<{len(micros)}I", *micros)) if micros else b""
 
 
-def unpack_offsets(packed: bytes) -> list[float]:
+def unpack_offsets(packed: bytes | memoryview) -> list[float]:
     """What `pack_offsets` stored, in milliseconds."""
     raw = zlib.decompress(bytes(packed)) if packed else b""
     return [micros / 1000 for micros in struct.unpack(f"<{len(raw) // 4}I", raw)]

@@ -16,7 +16,7 @@ def group_of(run_id: int) -> str:
 
 
 def wake_followers(run_id: int) -> None:
-    """Over the channel layer where it crosses processes; elsewhere followers look by themselves."""
+    """Over the channel layer where it crosses processes; else followers look by themselves."""
     if not settings.REDIS_URL:
         return
     try:

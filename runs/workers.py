@@ -1,4 +1,4 @@
-"""Measuring workers that are alive: each says so in the database, since brokers cannot be asked."""
+"""Measuring workers that are alive: each says so in the database, which can be asked."""
 
 from __future__ import annotations
 

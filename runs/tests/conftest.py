@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.contrib.auth.models import Group
 
 from catalog.models import Artifact, Deployment, Endpoint, Host, Revision, Runtime, RuntimeBuild
 from people.models import User
-from runs import doorbell
 from runs.models import Run, Suite
 from runs.planning import build_plan
 
@@ -20,7 +20,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Runs whose doorbell was rung, in order; no message leaves the test."""
     ids: list[int] = []
     monkeypatch.setattr(
-        doorbell.current_app, "send_task", lambda name, args, **options: ids.append(args[0])
+        current_app, "send_task", lambda name, args, **options: ids.append(args[0])
     )
     return ids
 
@@ -28,7 +28,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def make_person(db: None) -> Callable[..., User]:
     def make(name: str, *roles: str) -> User:
-        user = User.objects.create_user(username=name, password="a long enough word")
+        user = User.objects.create_user(username=name)
         user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
         return user
 

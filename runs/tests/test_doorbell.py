@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.utils import timezone
 
 from runs import claims, doorbell
@@ -68,7 +69,7 @@ def test_a_broker_that_is_away_loses_no_run(
     def refuse(*args: Any, **options: Any) -> None:
         raise OSError("no broker")
 
-    monkeypatch.setattr(doorbell.current_app, "send_task", refuse)
+    monkeypatch.setattr(current_app, "send_task", refuse)
     run = make_run()
     doorbell.ring(run)
     run.refresh_from_db()

@@ -1,0 +1,56 @@
+"""A request's figures side by side: what we timed, and what the server said of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from runs.models import RunRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`unit` decides how it is written; `missing` says why there is none."""
+
+    title: str
+    value: float | None
+    unit: str
+    missing: str = "not recorded"
+    note: str = ""
+
+
+TOO_FEW = "fewer than two token chunks"
+
+
+def request_figures(request: RunRequest) -> list[Figure]:
+    """Client-measured. Counts of tokens say where they come from."""
+    t: dict[str, Any] = request.record["timeline"]
+    no_rate = (t.get("decode_tps_reason") or "not measured").replace("_", " ")
+    return [
+        Figure("TTFT", t.get("ttft_ms"), "ms", "no token came"),
+        Figure("First content", t.get("first_content_ms"), "ms", "it said no content"),
+        Figure("Total", t.get("end_ms"), "ms"),
+        Figure("Mean ITL", t.get("itl_mean_ms"), "ms", TOO_FEW, "between token chunks"),
+        Figure("ITL p99", t.get("itl_p99_ms"), "ms", TOO_FEW),
+        Figure("Longest stall", t.get("longest_stall_ms"), "ms", TOO_FEW),
+        Figure("TPOT", t.get("tpot_ms"), "ms", "needs two token chunks and a token count"),
+        Figure("Decode rate", t.get("decode_tps"), "tok/s", no_rate),
+        Figure(
+            "Prompt rate",
+            t.get("prompt_tps"),
+            "tok/s",
+            "needs a prompt token count and a first token",
+            "upper-bounded estimate: prompt tokens / TTFT",
+        ),
+        Figure("Token chunks", t.get("token_chunks"), "", note="pieces of the stream, not tokens"),
+    ]
+
+
+def server_figures(request: RunRequest) -> list[Figure]:
+    """As the server reported them, under its own names."""
+    reported: dict[str, Any] = request.record.get("server") or {}
+    return [
+        Figure(name.replace("_", " "), value, "", "not a number")
+        for name, value in sorted(reported.items())
+        if value is None or isinstance(value, int | float)
+    ]

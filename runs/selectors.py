@@ -1,0 +1,55 @@
+"""Reads about runs that several pages share."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from django.db.models import Count, F, QuerySet
+
+from catalog.models import Host
+from runs.models import HostLease, Outcome, Run, RunEvent, RunRequest, RunState, Suite
+from runs.workers import alive_workers
+
+
+def listed_runs() -> QuerySet[Run]:
+    """Runs for a list: with their names, without their plans and reports."""
+    return (
+        Run.objects.select_related("deployment", "suite", "host", "revision")
+        .defer("plan", "report")
+        .annotate(finished_requests=Count("requests"))
+        .order_by("-pk")
+    )
+
+
+def median_ttft_by_run(run_ids: list[int]) -> dict[int, tuple[float, int]]:
+    """Median TTFT in ms and n, over fresh requests that passed. Runs without any are left out."""
+    rows = RunRequest.objects.filter(
+        run_id__in=run_ids, outcome=Outcome.CLEAN_PASS, ttft_ms__isnull=False
+    ).exclude(cache="repeat")
+    values: dict[int, list[float]] = {}
+    for run_id, ttft_ms in rows.values_list("run_id", "ttft_ms"):
+        values.setdefault(run_id, []).append(ttft_ms or 0.0)
+    return {run_id: (median(ttfts), len(ttfts)) for run_id, ttfts in values.items()}
+
+
+def current_suites() -> QuerySet[Suite]:
+    return Suite.objects.filter(is_current=True).order_by("name")
+
+
+def measuring_run(host: Host) -> Run | None:
+    """The run that has the host now."""
+    lease = HostLease.objects.filter(host=host, run__state=RunState.RUNNING).first()
+    return lease.run if lease else None
+
+
+def has_worker(host: Host) -> bool:
+    return alive_workers().filter(host_key=host.key).exists()
+
+
+def memory_series(run: Run, *, points: int = 240) -> list[tuple[float, int]]:
+    """(ms since the start, resident bytes of the server) with at most `points` samples."""
+    samples = RunEvent.objects.filter(run=run, kind="memory.sample")
+    step = max(1, samples.count() // points)
+    thinned = samples.annotate(turn=F("seq") % step).filter(turn=0) if step > 1 else samples
+    rows = thinned.order_by("seq").values_list("t_ms", "payload")
+    return [(t_ms, payload["rss_bytes"]) for t_ms, payload in rows if payload.get("rss_bytes")]

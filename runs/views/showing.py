@@ -1,0 +1,95 @@
+"""One run, live until it is over and then its result; and one of its requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from runs.charts import memory_picture, request_picture, waterfall
+from runs.estimates import estimate_duration
+from runs.explain import explain
+from runs.figures import request_figures, server_figures
+from runs.follow import read_page, status_of
+from runs.models import Run, RunRequest, RunState
+from runs.selectors import memory_series
+
+
+@require_GET
+@never_cache
+def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_object_or_404(
+        Run.objects.select_related(
+            "deployment", "revision", "suite", "host", "endpoint", "repeats"
+        ),
+        pk=pk,
+    )
+    context: dict[str, Any] = {"run": run, "repeated_by": run.repeated_by.order_by("pk")}
+    if run.state == RunState.FINISHED:
+        return render(request, "runs/run_result.html", context | _result(run))
+    estimate = estimate_duration(run.deployment, run.suite, run.layer)
+    context |= {"status": status_of(run), "estimate": estimate}
+    return render(request, "runs/run_live.html", context)
+
+
+def _result(run: Run) -> dict[str, Any]:
+    requests = list(run.requests.order_by("index"))
+    report = run.report
+    return {
+        "explained": explain(run.failure_class),
+        "took_s": _took_s(run),
+        "requests": requests,
+        "waterfall": waterfall(requests),
+        "checks": report.get("checks", []),
+        "identities": [
+            ("Before", report.get("identity_before") or {}),
+            ("After", report.get("identity_after") or {}),
+        ],
+        "instrument": report.get("instrument", {}),
+        "warnings": report.get("warnings", []),
+        "load_ms": report.get("load_ms"),
+        "memory": memory_picture(memory_series(run)),
+    }
+
+
+def _took_s(run: Run) -> float | None:
+    if run.started_at is None or run.finished_at is None:
+        return None
+    return (run.finished_at - run.started_at).total_seconds()
+
+
+@require_GET
+@never_cache
+def run_events(request: HttpRequest, pk: int) -> HttpResponse:
+    """The fallback of the socket: the same page of the log, for the asking."""
+    text = request.GET.get("after", "0")
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        return JsonResponse({"error": "after must be a whole number, 0 or more."}, status=400)
+    try:
+        page = read_page(pk, int(text))
+    except Run.DoesNotExist:
+        return JsonResponse({"error": f"There is no run {pk}."}, status=404)
+    return JsonResponse(page)
+
+
+@require_GET
+def request_detail(request: HttpRequest, pk: int, index: int) -> HttpResponse:
+    shown = get_object_or_404(
+        RunRequest.objects.select_related("run__deployment", "run__suite"), run_id=pk, index=index
+    )
+    around = shown.run.requests.order_by("index")
+    context = {
+        "run": shown.run,
+        "request_row": shown,
+        "record": shown.record,
+        "picture": request_picture(shown),
+        "figures": request_figures(shown),
+        "server_figures": server_figures(shown),
+        "explained": explain(shown.failure_class),
+        "previous": around.filter(index__lt=index).last(),
+        "next": around.filter(index__gt=index).first(),
+    }
+    return render(request, "runs/request_detail.html", context)
