@@ -1,0 +1,146 @@
+"""An httpx transport that stamps bytes when they arrive.
+
+httpx stays the client interface (TLS, auth, headers); its own network layer scans its pool for
+each stream, which is quadratic, and stamps nothing. Here one connection serves one request, so
+that no timed request reuses another's, and `stamped(response)` gives every block with its arrival.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import cast
+
+import httpx
+
+from runs.engine.clock import now_ns
+from runs.engine.plan import Limits
+from runs.engine.transport.errors import (
+    ConnectFailed,
+    HeadersTooLarge,
+    NoResponse,
+    NotHTTP,
+    ResetBeforeResponse,
+    SlowConnect,
+    Stamps,
+    TLSFailed,
+    WireError,
+)
+from runs.engine.transport.response import ResponseReader, StampedStream
+from runs.engine.transport.wire import Wire
+
+__all__ = [
+    "ConnectFailed",
+    "HeadersTooLarge",
+    "NoResponse",
+    "NotHTTP",
+    "ResetBeforeResponse",
+    "SlowConnect",
+    "StampedStream",
+    "StampedTransport",
+    "Stamps",
+    "TLSFailed",
+    "WireError",
+    "open_client",
+    "stamped",
+    "stamps_of",
+]
+
+
+def open_client(
+    *,
+    base_url: str,
+    connect_s: float,
+    limits: Limits,
+    headers: dict[str, str] | None = None,
+    verify: bool = True,
+) -> httpx.AsyncClient:
+    """A client on the stamped transport: no proxies of the environment, no redirects, no pool."""
+    return httpx.AsyncClient(
+        base_url=base_url,
+        transport=StampedTransport(connect_s=connect_s, limits=limits, verify=verify),
+        headers={"Accept-Encoding": "identity", **(headers or {})},
+        timeout=None,
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def stamped(response: httpx.Response) -> StampedStream:
+    """The stamped body of a response of this transport (httpx wraps `response.stream`)."""
+    return cast(StampedStream, response.extensions["stamped"])
+
+
+def stamps_of(response: httpx.Response) -> Stamps:
+    """When the request was connected and sent, and the headers arrived."""
+    return cast(Stamps, response.extensions["stamps"])
+
+
+class StampedTransport(httpx.AsyncBaseTransport):
+    """One connection per request, every received block stamped in the data callback."""
+
+    def __init__(self, *, connect_s: float, limits: Limits, verify: bool = True) -> None:
+        self._connect_s = connect_s
+        self._limits = limits
+        self._verify = verify
+        self._ssl: ssl.SSLContext | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises the errors of `errors.py`; a broken body is told by the stream instead."""
+        payload = await _serialise(request)
+        stamps = Stamps(started_ns=now_ns())
+        wire = await self._connect(request.url, stamps)
+        try:
+            wire.send(payload)
+            reader = ResponseReader(wire, self._limits, stamps)
+            await reader.read_head()
+        except BaseException:
+            wire.close()
+            raise
+        finally:
+            stamps.sent_ns = wire.sent_ns
+        stream = StampedStream(reader)
+        return httpx.Response(
+            reader.status,
+            headers=reader.headers,
+            stream=stream,
+            extensions={
+                "http_version": reader.http_version,
+                "stamped": stream,
+                "stamps": stamps,
+            },
+        )
+
+    async def _connect(self, url: httpx.URL, stamps: Stamps) -> Wire:
+        loop = asyncio.get_running_loop()
+        secure = url.scheme == "https"
+        context = self._context() if secure else None
+        port = url.port or (443 if secure else 80)
+        try:
+            async with asyncio.timeout(self._connect_s):
+                _, wire = await loop.create_connection(Wire, url.host, port, ssl=context)
+        except TimeoutError as error:
+            raise SlowConnect(
+                f"No connection to {url.host}:{port} within {self._connect_s:g} s.", stamps
+            ) from error
+        except ssl.SSLError as error:
+            raise TLSFailed(f"TLS with {url.host}:{port} failed: {error}", stamps) from error
+        except OSError as error:
+            raise ConnectFailed(
+                f"Nothing answers at {url.host}:{port} ({error.strerror or error}).", stamps
+            ) from error
+        stamps.connected_ns = now_ns()
+        return wire
+
+    def _context(self) -> ssl.SSLContext:
+        if self._ssl is None:
+            self._ssl = httpx.create_ssl_context(verify=self._verify, trust_env=False)
+        return self._ssl
+
+
+async def _serialise(request: httpx.Request) -> bytes:
+    """The whole request as it goes on the wire, HTTP/1.1 with a known length."""
+    body = await request.aread()
+    lines = [b"%s %s HTTP/1.1" % (request.method.encode(), request.url.raw_path)]
+    lines += [b"%s: %s" % header for header in request.headers.raw]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
