@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -132,6 +134,12 @@ def key_from(variable: str) -> str:
     return os.environ.get(variable, "") if variable else ""
 
 
+@cache
+def tls() -> ssl.SSLContext:
+    """One for all clients: reading the certificates takes longer than a question."""
+    return ssl.create_default_context()
+
+
 @asynccontextmanager
 async def open_peek(
     root: str, api_key_env: str = "", timeout_s: float = TIMEOUT_S
@@ -141,6 +149,6 @@ async def open_peek(
     if key := key_from(api_key_env):
         headers["Authorization"] = f"Bearer {key}"
     async with httpx.AsyncClient(
-        headers=headers, timeout=timeout_s, follow_redirects=False, trust_env=False
+        headers=headers, timeout=timeout_s, follow_redirects=False, trust_env=False, verify=tls()
     ) as client:
         yield Peek(client, root, timeout_s)
