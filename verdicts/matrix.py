@@ -35,13 +35,13 @@ def base_model(row: IndexRow) -> str:
 
 def build_matrix(rows: list[IndexRow], query: InventoryQuery) -> Matrix:
     """Every row in its cell, the most trusted first; long cells are cut and link to the rest."""
-    runtimes = dict(sorted({row["runtime"]: row["runtime_name"] for row in rows}.items()))
+    runtimes = sorted({row["runtime"] for row in rows})
     cells: dict[tuple[str, str], list[IndexRow]] = {}
     for row in sorted(rows, key=lambda row: VERDICT_ORDER.index(row["verdict"])):
         cells.setdefault((base_model(row), row["runtime"]), []).append(row)
     models = sorted({model for model, _ in cells}, key=str.lower)
     return Matrix(
-        runtimes=list(runtimes.values()),
+        runtimes=runtimes,
         rows=[
             MatrixRow(model, [_cell(cells.get((model, key), []), key, query) for key in runtimes])
             for model in models

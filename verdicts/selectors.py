@@ -121,7 +121,7 @@ def why_not_primary(verdict: Verdict | None) -> str:
         return "Unreviewed: nobody has decided about it, so nothing may rely on it."
     reason = verdict.reason or verdict.label
     if verdict.state == "primary":
-        return f"Primary for: {verdict.role}." if verdict.role else "Primary."
+        return f"Primary: {verdict.role}." if verdict.role else "Primary."
     because = f" because: {reason.rstrip('.')}." if reason else "; no reason was recorded."
     return f"Not primary{because}"
 

@@ -30,3 +30,15 @@ def imported_value(figure: ImportedFigure) -> SafeString:
     return format_html(
         '<span class="figure">{}</span>', f"{about}{plain(figure.value)}{upper}{unit}"
     )
+
+
+@register.filter
+def remarks(figure: ImportedFigure) -> str:
+    """What the report said beside the figure."""
+    parts = [
+        "historical baseline" if figure.is_historical else "",
+        f"by {figure.reported_by}" if figure.reported_by else "",
+        figure.note if figure.note != figure.text else "",
+    ]
+    sentence = "; ".join(part for part in parts if part)
+    return sentence[:1].upper() + sentence[1:]
