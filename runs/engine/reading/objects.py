@@ -1,0 +1,220 @@
+"""Reads the JSON objects of a body: OpenAI chunks and answers, Ollama's native ones, errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runs.engine.reading.model import (
+    Finish,
+    Reading,
+    StreamError,
+    TokenChunk,
+    TokenKind,
+    ToolCall,
+)
+
+RAW_CHARS = 4096
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
+ERROR_FINISHES = ("error", "abort")
+
+
+class ObjectReader:
+    """Adds what each object says to the reading. Unknown shapes are passed over."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._content: list[str] = []
+        self._reasoning: list[str] = []
+
+    def read(self, at_ns: int, value: dict[str, Any], event: str, raw: str) -> None:
+        """One object, with the event's name if it had one."""
+        self._model(value)
+        self._figures(value)
+        if self.read_error(at_ns, value, raw, event=event):
+            return
+        choices = value.get("choices")
+        if isinstance(choices, list):
+            for choice in choices:
+                if isinstance(choice, dict) and not choice.get("index"):
+                    self._choice(at_ns, choice, raw)
+        elif isinstance(value.get("message"), dict) or "done" in value:
+            self._native(at_ns, value)
+
+    def close(self) -> None:
+        """Join the texts that were collected piece by piece."""
+        self._reading.content = "".join(self._content)
+        self._reading.reasoning = "".join(self._reasoning)
+
+    def read_error(
+        self,
+        at_ns: int,
+        value: dict[str, Any],
+        raw: str,
+        *,
+        event: str = "",
+        was_event: bool = True,
+    ) -> bool:
+        """Record an error object; False when this is none."""
+        error = value.get("error")
+        if not error and event == "error":
+            error = value
+        if not error and "choices" not in value and isinstance(value.get("detail"), str | list):
+            error = value["detail"]
+        if not error:
+            return False
+        message, code = _error_text(error)
+        self._reading.errors.append(
+            StreamError(at_ns, message, code, raw[:RAW_CHARS], was_event=was_event)
+        )
+        return True
+
+    # --- OpenAI ---
+
+    def _choice(self, at_ns: int, choice: dict[str, Any], raw: str) -> None:
+        delta = choice.get("delta", choice.get("message"))
+        before = len(self._reading.tokens)
+        if isinstance(delta, dict):
+            self._delta(at_ns, delta)
+        if isinstance(choice.get("text"), str):
+            self._content_piece(at_ns, choice["text"])
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason:
+            self._finish(at_ns, reason)
+            if reason in ERROR_FINISHES:
+                self._reading.errors.append(
+                    StreamError(at_ns, f"finish reason {reason}", reason, raw[:RAW_CHARS])
+                )
+        elif len(self._reading.tokens) == before:
+            self._reading.empty_deltas += 1
+
+    def _delta(self, at_ns: int, delta: dict[str, Any]) -> None:
+        thought = next((delta[key] for key in REASONING_KEYS if _is_text(delta.get(key))), "")
+        if thought:
+            self._reasoning.append(thought)
+            self._token(at_ns, TokenKind.REASONING, len(thought))
+        self._content_piece(at_ns, _content_text(delta.get("content")))
+        calls = delta.get("tool_calls")
+        if isinstance(calls, list):
+            for position, call in enumerate(calls):
+                if isinstance(call, dict):
+                    self._tool(at_ns, position, call)
+        elif isinstance(delta.get("function_call"), dict):
+            self._tool(at_ns, 0, {"function": delta["function_call"]})
+
+    def _content_piece(self, at_ns: int, text: str) -> None:
+        if text:
+            self._content.append(text)
+            self._token(at_ns, TokenKind.CONTENT, len(text))
+
+    def _tool(self, at_ns: int, position: int, call: dict[str, Any]) -> None:
+        """A fragment: the first one names the call, later ones add to its arguments."""
+        index = call.get("index")
+        index = index if isinstance(index, int) else position
+        known = next((c for c in self._reading.tool_calls if c.index == index), None)
+        if known is None:
+            known = ToolCall(index)
+            self._reading.tool_calls.append(known)
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        name, arguments = function.get("name"), function.get("arguments")
+        if isinstance(call.get("id"), str):
+            known.id = known.id or call["id"]
+        if _is_text(name):
+            known.name += str(name)
+        text = _arguments_text(arguments)
+        if text:
+            known.arguments += text
+            known.has_arguments = True
+        if _is_text(name) or text:
+            self._token(at_ns, TokenKind.TOOL, len(text))
+
+    # --- Ollama's native API ---
+
+    def _native(self, at_ns: int, value: dict[str, Any]) -> None:
+        message = value.get("message")
+        if isinstance(message, dict):
+            self._delta(at_ns, message)
+        elif _is_text(value.get("response")):
+            self._content_piece(at_ns, value["response"])
+        if value.get("done") is True:
+            self._reading.done_ns = self._reading.done_ns or at_ns
+            reason = value.get("done_reason")
+            if isinstance(reason, str) and reason:
+                self._finish(at_ns, reason)
+            if isinstance(value.get("eval_count"), int):
+                self._reading.usages.append(_native_usage(value))
+
+    # --- facts beside the text ---
+
+    def _model(self, value: dict[str, Any]) -> None:
+        name = value.get("model")
+        is_fake = name == "keepalive" or value.get("created") == 0
+        if _is_text(name) and not is_fake and name not in self._reading.models:
+            self._reading.models.append(str(name)[:300])
+
+    def _figures(self, value: dict[str, Any]) -> None:
+        reading = self._reading
+        if isinstance(value.get("usage"), dict) and value["usage"]:
+            reading.usages.append(value["usage"])
+        for key in ("timings", "metrics", "mtplx_stats"):
+            if isinstance(value.get(key), dict):
+                reading.server.update(_numbers(value[key]))
+        if isinstance(value.get("prompt_progress"), dict):
+            reading.progress.append(value["prompt_progress"])
+
+    def _finish(self, at_ns: int, reason: str) -> None:
+        self._reading.finishes.append(Finish(at_ns, reason, len(self._reading.tokens)))
+
+    def _token(self, at_ns: int, kind: TokenKind, chars: int) -> None:
+        self._reading.tokens.append(TokenChunk(at_ns, kind, chars))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _content_text(value: object) -> str:
+    """Content as a string, or as a list of parts with text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        parts = [part.get("text") for part in value if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def _arguments_text(value: object) -> str:
+    """Arguments as text; native APIs send an object instead."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return ""
+
+
+def _error_text(error: object) -> tuple[str, str]:
+    """Message and code of an error in any of the shapes that runtimes use."""
+    if isinstance(error, dict):
+        message = error.get("message") or error.get("detail") or error.get("error") or error
+        codes = [error.get(key) for key in ("type", "code", "status")]
+        return str(message)[:1000], " ".join(str(c) for c in codes if c is not None)[:200]
+    return str(error)[:1000], ""
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, float]:
+    return {
+        key: float(value)
+        for key, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def _native_usage(value: dict[str, Any]) -> dict[str, Any]:
+    """Ollama's counters under the names of the OpenAI protocol."""
+    prompt, completion = value.get("prompt_eval_count"), value["eval_count"]
+    usage: dict[str, Any] = {"completion_tokens": completion}
+    if isinstance(prompt, int):
+        usage["prompt_tokens"] = prompt
+        usage["total_tokens"] = prompt + completion
+    return usage
