@@ -87,7 +87,7 @@ def _sentence(run: Run) -> str:
             "The worker has not been heard of for a while. If it stays quiet, the run is ended as "
             "interrupted, with everything recorded so far."
         )
-    return "Running."
+    return f"Measuring on {run.host}."
 
 
 def waiting_for(run: Run) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from runs.explain import explain
-from runs.templatetags.figures import OUTCOMES, grouped, icon
+from runs.templatetags.figures import OUTCOMES, bytes_gib, dash, icon, ms, number
 
 register = template.Library()
 
+UNITS = {"ms": "ms", "s": "s", "tps": "tok/s", "bytes": "bytes", "percent": "%"}
+ACRONYMS = {"ttft", "itl", "tpot", "rss", "uss", "cpu", "json", "id", "http"}
 CACHE_WORDS = {"fresh": "fresh prompt", "repeat": "exact repeat", "any": "cache not considered"}
 
 
@@ -42,10 +45,30 @@ def reason_words(reason: str) -> str:
 
 
 @register.filter
-def plain_figure(value: object) -> str:
-    """A value whose unit is in its name."""
+def figure_name(key: str) -> str:
+    """`ttft_spread_ms` -> "TTFT spread": the unit goes to the value."""
+    words = [word for word in key.split("_") if word]
+    if len(words) > 1 and words[-1] in UNITS:
+        words.pop()
+    name = " ".join(word.upper() if word in ACRONYMS else word for word in words)
+    return name[:1].upper() + name[1:]
+
+
+@register.filter
+def with_unit_of(value: object, key: str) -> str | SafeString:
+    """A value written with the unit that its key ends in; nested values as they are."""
+    if value is None:
+        return dash()
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return grouped(value)
-    return "–" if value is None else str(value)
+    if not isinstance(value, int | float):
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    unit = key.rsplit("_", 1)[-1]
+    if unit == "bytes":
+        return bytes_gib(int(value))
+    return ms(value) if unit == "ms" else number(value, UNITS.get(unit, ""))
+
+
+@register.simple_tag
+def named_figure(key: str, value: object) -> SafeString:
+    return format_html("{} {}", figure_name(key), with_unit_of(value, key))

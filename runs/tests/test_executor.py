@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -18,9 +16,10 @@ from runs.engine.plan import Plan
 from runs.engine.records import RunReport
 from runs.events import EventWriter
 from runs.executor import execute
-from runs.models import HostLease, Run, RunEvent
+from runs.models import HostLease, Run, RunEvent, WorkerBeat
 from runs.storage import unpack_offsets
 from runs.tests.scripted import clean_engine, report, request_result
+from tests.servers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MakeRun = Callable[..., Run]
@@ -28,16 +27,8 @@ MakeRun = Callable[..., Run]
 
 def stop_when_asked(plan: Plan, observer: Observer, cancel: Cancel) -> RunReport:
     observer.emit("run.started", {"suite": plan.suite, "checks": 1, "requests": 1})
-    wait_for(cancel.is_set)
+    eventually(cancel.is_set, deadline_s=10, what="asked to stop")
     return report(outcome=Outcome.INCONCLUSIVE, failure_class="cancelled", explanation="Stopped.")
-
-
-def wait_for(condition: Callable[[], Any], deadline_s: float = 10.0) -> None:
-    pause = threading.Event()
-    end = timezone.now() + timedelta(seconds=deadline_s)
-    while not condition():
-        assert timezone.now() < end, "it did not happen in time"
-        pause.wait(0.02)
 
 
 def test_it_stores_events_requests_and_the_outcome(make_run: MakeRun, rung: list[int]) -> None:
@@ -71,7 +62,8 @@ def test_a_run_waits_for_its_host_and_is_rung_when_it_is_free(
     make_run: MakeRun, rung: list[int]
 ) -> None:
     first, second = make_run(), make_run()
-    workers.BeatThread("w1", "lab-mini")._beat()
+    now = timezone.now()
+    WorkerBeat.objects.create(name="w1", host_key="lab-mini", pid=1, started_at=now, seen_at=now)
 
     def engine(plan: Plan, observer: Observer, cancel: Cancel) -> RunReport:
         execute(second.pk, engine=clean_engine)
@@ -129,11 +121,11 @@ def test_a_reaped_run_stops_and_writes_nothing_more(make_run: MakeRun, rung: lis
 
     def engine(plan: Plan, observer: Observer, cancel: Cancel) -> RunReport:
         observer.emit("note", {"text": "first"})
-        wait_for(lambda: run.events.exists())
+        eventually(run.events.all().exists, deadline_s=10, what="stored")
         held = claims.Claim(run.pk, Run.objects.get(pk=run.pk).claim_token)
         claims.finish(held, Ending("inconclusive", "interrupted", "Reaped."), report={})
         observer.emit("note", {"text": "late"})
-        wait_for(cancel.is_set)
+        eventually(cancel.is_set, deadline_s=10, what="asked to stop")
         return report(request_result())
 
     execute(run.pk, engine=engine)
@@ -176,7 +168,7 @@ def test_a_finished_request_is_there_before_the_run_ends(
     def engine(plan: Plan, observer: Observer, cancel: Cancel) -> RunReport:
         result = request_result()
         observer.emit("request.finished", {"request": 0, "result": result.as_dict()})
-        wait_for(lambda: run.requests.exists())
+        eventually(run.requests.all().exists, deadline_s=10, what="stored")
         result.outcome = Outcome.FAIL  # judged again with the whole run in view
         return report(result, outcome=Outcome.FAIL)
 
