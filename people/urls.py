@@ -3,10 +3,10 @@ from __future__ import annotations
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from people.views import PasswordChange
+from people.views import PasswordChange, SignIn
 
 urlpatterns = [
-    path("login/", auth.LoginView.as_view(template_name="people/login.html"), name="login"),
+    path("login/", SignIn.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("password/", PasswordChange.as_view(), name="password_change"),
 ]

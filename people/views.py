@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.forms import SetPasswordForm
-from django.contrib.auth.views import PasswordChangeView
+from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.http import HttpResponse
 from django.urls import reverse_lazy
 
+from people.forms import SignInForm
 from people.models import User
+
+
+class SignIn(LoginView):
+    template_name = "people/login.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
 
 
 class PasswordChange(PasswordChangeView):
