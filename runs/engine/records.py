@@ -62,6 +62,7 @@ class Exchange:
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
     ending: Ending = Ending.COMPLETE
     error: str = ""
+    lingered: bool = False  # the server kept the connection open after the end of its stream
 
 
 @dataclass(slots=True)
@@ -86,6 +87,7 @@ class Timeline:
     decode_tps_reason: str = ""  # why it is empty, such as timing_artifact
     prompt_tps: float | None = None  # prompt_tokens / ttft: an upper-bounded estimate
     token_chunks: int = 0
+    first_chunk_tokens: float | None = None  # assumed 1, or a share of the text: an estimate
     token_offsets_ms: list[float] = field(default_factory=list)  # of each content-bearing chunk
 
 

@@ -46,6 +46,17 @@ class ObjectReader:
         self._reading.content = "".join(self._content)
         self._reading.reasoning = "".join(self._reasoning)
 
+    def tail(self, chars: int) -> str:
+        """The end of the answer so far; of the reasoning while there is no answer."""
+        pieces, length = self._content or self._reasoning, 0
+        kept: list[str] = []
+        for piece in reversed(pieces):
+            kept.append(piece)
+            length += len(piece)
+            if length >= chars:
+                break
+        return "".join(reversed(kept))[-chars:]
+
     def read_error(
         self,
         at_ns: int,

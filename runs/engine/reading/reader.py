@@ -14,13 +14,15 @@ DONE = "[DONE]"
 
 
 class BodyReader:
-    """One response body. `reading` grows while blocks are fed; nothing here ever raises."""
+    """One response body. `reading` grows while blocks are fed; nothing here ever raises.
 
-    def __init__(self, *, content_type: str, line_bytes: int, stream_asked: bool) -> None:
-        self.reading = Reading(content_type=content_type.split(";")[0].strip().lower())
+    `content_type` is the bare media type; it may also be set on `reading` before the first block.
+    """
+
+    def __init__(self, *, content_type: str, line_bytes: int) -> None:
+        self.reading = Reading(content_type=content_type)
         self._objects = ObjectReader(self.reading)
         self._line_bytes = line_bytes
-        self._stream_asked = stream_asked
         self._parser: SSEParser | NDJSONParser | None = None
         self._whole: list[bytes] = []
         self._undecided = b""
@@ -51,6 +53,10 @@ class BodyReader:
             self._read_whole(b"".join(self._whole))
         self._objects.close()
         return self.reading
+
+    def tail(self, chars: int) -> str:
+        """The last characters that were said, for people who watch."""
+        return self._objects.tail(chars)
 
     # --- framing ---
 

@@ -86,12 +86,16 @@ class StampedTransport(httpx.AsyncBaseTransport):
         self._ssl: ssl.SSLContext | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Raises the errors of `errors.py`; a broken body is told by the stream instead."""
+        """Raises the errors of `errors.py`; a broken body is told by the stream instead.
+
+        A `stamps` extension of the request is filled in while it goes on.
+        """
         payload = await _serialise(request)
-        stamps = Stamps(started_ns=now_ns())
+        stamps = request.extensions.get("stamps") or Stamps(started_ns=now_ns())
         wire = await self._connect(request.url, stamps)
         try:
             wire.send(payload)
+            stamps.sent_ns = wire.sent_ns
             reader = ResponseReader(wire, self._limits, stamps)
             await reader.read_head()
         except BaseException:
