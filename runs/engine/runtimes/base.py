@@ -19,6 +19,11 @@ class Health:
 
     state: str
     sentence: str
+    kind: str = ""  # of the PeekError, where there was no answer at all
+
+
+def down(error: PeekError) -> Health:
+    return Health(DOWN, str(error), error.kind)
 
 
 @dataclass(slots=True)
@@ -80,6 +85,7 @@ class Adapter:
     sends_done: ClassVar[bool] = True
     sends_usage: ClassVar[bool] = True  # when stream_options asks for it
     echoes_model: ClassVar[bool] = False  # `model` in answers is the request's own
+    takes_json_object: ClassVar[bool] = True
     reports_load: ClassVar[bool] = False
     poll_pause_s: ClassVar[float] = 0.25  # looking more often would disturb the server
     embeddings_path: ClassVar[str] = "/embeddings"
@@ -94,9 +100,9 @@ class Adapter:
         try:
             answer = await self.peek.get("/v1/models")
         except PeekError as error:
-            return Health(DOWN, str(error))
-        if answer.status == 503:
-            return Health(LOADING, "The server is not ready yet (503).")
+            return down(error)
+        if answer.status == 503 and "load" in answer.text.lower():
+            return Health(LOADING, "The server is still loading (503).")
         return Health(READY, f"The server answers ({answer.status}).")
 
     async def describe(self, model: str) -> Facts:

@@ -17,7 +17,18 @@ OWNERS = {"llamacpp": "llama.cpp", "omlx": "omlx", "vllm": "vllm", "mtplx": "mtp
 
 
 class DiscoveryError(Exception):
-    """The address gave nothing to register. The message says what, why and what to do."""
+    """The address gave nothing to register. The message says what, why and what to do.
+
+    `kind` is a stable word where there was no usable answer at all: connect, tls, timeout ...
+    """
+
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class StillLoading(DiscoveryError):
+    """A model server, but not ready yet."""
 
 
 @dataclass(slots=True)
@@ -59,8 +70,10 @@ async def discover(
         base = canonical(base_url)
         async with open_peek(root_of(base), api_key_env, timeout_s) as peek:
             return await look(base, peek, api_key_env, model)
-    except (PeekError, ValueError) as error:
+    except ValueError as error:
         raise DiscoveryError(str(error)) from error
+    except PeekError as error:
+        raise DiscoveryError(str(error), error.kind) from error
 
 
 async def look(base: str, peek: Peek, api_key_env: str, model: str) -> Discovery:
@@ -78,7 +91,7 @@ async def look(base: str, peek: Peek, api_key_env: str, model: str) -> Discovery
     adapter = adapter_for(sign.runtime, base, peek)
     health = await adapter.health()
     if health.state == LOADING:
-        raise DiscoveryError(f"{peek.root}: {health.sentence} Try again when it is ready.")
+        raise StillLoading(f"{peek.root}: {health.sentence} Try again when it is ready.")
     found.model = model or first_model(listing)
     found.facts = await adapter.describe(found.model)
     if not model and found.facts.names and found.model not in found.facts.names:

@@ -13,11 +13,14 @@ from runs.engine.runtimes.base import (
     Facts,
     Health,
     Load,
+    down,
     whole,
 )
 from runs.engine.runtimes.metrics import read_metrics
 from runs.engine.runtimes.peek import PeekError
 
+# Variables by which chat templates switch thinking.
+THINKING = ("enable_thinking", "reasoning_effort", "thinking")
 COUNTERS = {
     "llamacpp:prompt_tokens_total": "prompt_tokens",
     "llamacpp:prompt_tokens_cached_total": "prompt_tokens_cached",
@@ -45,7 +48,7 @@ class LlamaCpp(Adapter):
         try:
             answer = await self.peek.get("/health")
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         if answer.status == 503:
             return Health(LOADING, "The server is loading its model (503 Loading model).")
         if answer.ok:
@@ -83,6 +86,9 @@ class LlamaCpp(Adapter):
         caps = props.get("chat_template_caps")
         if isinstance(caps, dict) and caps.get("supports_tools"):
             facts.capabilities.append("tools")
+        template = props.get("chat_template")
+        if isinstance(template, str):
+            facts.settings["thinking_switch"] = any(word in template for word in THINKING)
         for name in ("endpoint_slots", "endpoint_metrics", "is_sleeping", "modalities"):
             if name in props:
                 facts.settings[name] = props[name]

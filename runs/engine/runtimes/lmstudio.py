@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runs.engine.runtimes.base import DOWN, LOADED, READY, Adapter, Facts, Health, whole
+from runs.engine.runtimes.base import DOWN, LOADED, READY, Adapter, Facts, Health, down, whole
 from runs.engine.runtimes.peek import PeekError
 
 
@@ -17,13 +17,14 @@ class LmStudio(Adapter):
         "Just-in-time loads ignore per-model settings; the context is often 4,096 tokens.",
         "json_object is refused; a strict schema works.",
     )
+    takes_json_object = False
     capabilities = ("chat", "embeddings", "tools")
 
     async def health(self) -> Health:
         try:
             answer = await self.peek.get("/lmstudio-greeting")
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         if answer.object.get("lmstudio"):
             return Health(READY, "The server answers; models may load on their first request.")
         return Health(DOWN, "The greeting of LM Studio did not come.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.runtimes.base import DOWN, READY, Adapter, Health
+from runs.engine.runtimes.base import DOWN, READY, Adapter, Health, down
 from runs.engine.runtimes.peek import PeekError
 
 
@@ -24,7 +24,7 @@ class MlxLm(Adapter):
         try:
             answer = await self.peek.get("/health")
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         if answer.status == 503:
             return Health(DOWN, "The generation thread has died (503). Restart the server.")
         return Health(READY, "The server answers; whether the model is loaded it does not say.")

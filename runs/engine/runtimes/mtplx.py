@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from runs.engine.runtimes.base import (
     ARTIFACT,
-    DOWN,
     LOADING,
     READY,
     Adapter,
     Facts,
     Health,
     Load,
+    down,
     whole,
 )
 from runs.engine.runtimes.peek import PeekError
@@ -38,7 +38,7 @@ class Mtplx(Adapter):
         try:
             health = (await self.peek.get("/health")).object
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         for part in ("startup", "warmup"):
             state = health.get(part)
             if isinstance(state, dict) and state.get("status", state.get("state")) in STARTING:

@@ -12,6 +12,7 @@ from runs.engine.runtimes.base import (
     Ask,
     Facts,
     Health,
+    down,
     whole,
 )
 from runs.engine.runtimes.peek import PeekError
@@ -36,7 +37,7 @@ class Ollama(Adapter):
         try:
             answer = await self.peek.get("/api/version")
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         if answer.ok:
             return Health(READY, "The server answers; models load on their first request.")
         return Health(DOWN, f"/api/version answered {answer.status}.")

@@ -6,13 +6,13 @@ from typing import Any
 
 from runs.engine.runtimes.base import (
     ARTIFACT,
-    DOWN,
     LOADING,
     READY,
     Adapter,
     Facts,
     Health,
     Load,
+    down,
     whole,
 )
 from runs.engine.runtimes.peek import PeekError
@@ -45,7 +45,7 @@ class Omlx(Adapter):
             pool = (await self.peek.get("/health")).object.get("engine_pool")
             status = (await self.peek.get("/api/status")).object
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         if whole(status.get("models_loading")):
             return Health(LOADING, "The server is loading a model.")
         loaded = pool.get("loaded_count") if isinstance(pool, dict) else None

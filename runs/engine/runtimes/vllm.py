@@ -12,6 +12,7 @@ from runs.engine.runtimes.base import (
     Facts,
     Health,
     Load,
+    down,
     whole,
 )
 from runs.engine.runtimes.metrics import read_metrics
@@ -42,7 +43,7 @@ class Vllm(Adapter):
         try:
             answer = await self.peek.get("/health")
         except PeekError as error:
-            return Health(DOWN, str(error))
+            return down(error)
         if answer.ok:
             return Health(READY, "The server says that its engine lives.")
         return Health(DOWN, f"The engine is dead (/health {answer.status}). Restart the server.")

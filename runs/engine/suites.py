@@ -1,0 +1,97 @@
+"""The suites that come with the engine. A suite is data; a person may change a copy of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runs.engine.plan import CheckSpec
+
+LONG_SIZES = (8192, 32768, 65536, 100000, 131072)  # tokens
+CLIENTS = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A named list of checks with their parameters, in order."""
+
+    key: str
+    name: str
+    description: str
+    checks: tuple[CheckSpec, ...]
+
+
+def checks(*keys: str) -> tuple[CheckSpec, ...]:
+    return tuple(CheckSpec(key) for key in keys)
+
+
+SMOKE = Suite(
+    "smoke",
+    "Smoke",
+    "Is it alive, is it the right model, does it answer as a whole and as a stream? "
+    "Under a minute.",
+    checks("identity", "marker", "chat", "stream"),
+)
+CONTRACT = Suite(
+    "contract",
+    "Contract",
+    "Everything that an agent relies on: streams, JSON, a strict schema, tool calls and their "
+    "results, thinking where the model has it, and a slot that comes free after a cancel.",
+    checks(
+        "identity",
+        "marker",
+        "chat",
+        "stream",
+        "json",
+        "schema",
+        "tool",
+        "tool_result",
+        "thinking",
+        "cancel",
+    ),
+)
+LONG_CONTEXT = Suite(
+    "long-context",
+    "Long context",
+    "Fresh prompts of 8K to 131K tokens, exactly counted, then an exact repeat. Sizes that do "
+    "not fit into a slot are left out and said so.",
+    (
+        *checks("identity", "marker"),
+        *(CheckSpec("long", {"tokens": tokens}) for tokens in LONG_SIZES),
+        CheckSpec("repeat", {"tokens": LONG_SIZES[0]}),
+    ),
+)
+CONCURRENT = Suite(
+    "concurrency",
+    "Concurrency",
+    "1, 2, 4 and 8 requests at one moment, each judged, with the spread between them.",
+    (
+        *checks("identity", "marker"),
+        *(CheckSpec("concurrency", {"clients": clients}) for clients in CLIENTS),
+    ),
+)
+POOLING = Suite(
+    "pooling",
+    "Pooling: embeddings",
+    "Embeddings: how many, how long, finite, unit length or not, the same in every form.",
+    checks("identity", "embeddings"),
+)
+RERANKING = Suite(
+    "rerank-pooling",
+    "Pooling: rerank",
+    "Rerank scores: one for each document, finite, stable, and in a sane order.",
+    checks("identity", "rerank"),
+)
+FULL = Suite(
+    "full",
+    "Full qualification",
+    "The whole contract, a long prompt and its exact repeat, and concurrency up to 8.",
+    (
+        *CONTRACT.checks[:-1],
+        CheckSpec("long", {"tokens": 2048}),
+        CheckSpec("repeat", {"tokens": 1024}),
+        *(CheckSpec("concurrency", {"clients": clients}) for clients in CLIENTS),
+        CheckSpec("cancel"),
+    ),
+)
+
+DEFAULT_SUITES = (SMOKE, CONTRACT, LONG_CONTEXT, CONCURRENT, POOLING, RERANKING, FULL)
