@@ -1,0 +1,3 @@
+"""What tests of every app share."""
+
+pytest_plugins = ["demo.fixtures"]
