@@ -73,7 +73,7 @@ def duration_label(ms: float) -> str:
     return f"{ms:g} ms" if ms < 1000 else f"{ms / 1000:g} s"
 
 
-def ticks(span_ms: float, at_most: int = 6) -> list[Tick]:
+def ticks(span_ms: float, at_most: int = 4) -> list[Tick]:
     """Round steps of 1, 2 or 5 from zero to the span."""
     if span_ms <= 0:
         return []

@@ -1,36 +1,56 @@
-"""How long a run may take: an estimate from earlier runs, and it says from which."""
+"""What a run may cost: an estimate from earlier runs, and it says from which."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
 
+from django.db.models import Sum
+
 from catalog.models import Deployment
-from runs.models import Outcome, Run, RunState, Suite
+from runs.models import Outcome, Run, RunRequest, RunState, Suite
+from runs.selectors import memory_series
 
 LOOK_BACK = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds, over `n` earlier runs. Without any, `source` says so and the rest is None."""
+    """Over `n` earlier runs. What they did not record is None; `source` is in words."""
 
     source: str
     n: int = 0
     low_s: float | None = None
     typical_s: float | None = None
     high_s: float | None = None
+    tokens: int | None = None  # prompt and completion together
+    peak_rss_bytes: int | None = None  # of the newest run
 
 
-def estimate_duration(deployment: Deployment, suite: Suite, layer: str) -> Estimate:
+def estimate_cost(deployment: Deployment, suite: Suite, layer: str) -> Estimate:
     """From the newest runs of this suite version here that ran to their end."""
     same = Run.objects.filter(
         deployment=deployment, suite=suite, layer=layer, state=RunState.FINISHED
     ).exclude(outcome=Outcome.INCONCLUSIVE)
-    times = same.values_list("started_at", "finished_at")[:LOOK_BACK]
-    took = [(end - start).total_seconds() for start, end in times if start and end]
+    runs = list(same.defer("plan", "report")[:LOOK_BACK])
+    took = [took_s for run in runs if (took_s := run.took_s) is not None]
     if not took:
         return Estimate("This suite has not yet run to its end here.")
     word = "run" if len(took) == 1 else "runs"
-    source = f"from the last {len(took)} {word} of this suite here"
-    return Estimate(source, len(took), min(took), median(took), max(took))
+    return Estimate(
+        f"from the last {len(took)} {word} of this suite here",
+        len(took),
+        min(took),
+        median(took),
+        max(took),
+        _tokens(runs),
+        max((rss for _, rss in memory_series(runs[0])), default=None),
+    )
+
+
+def _tokens(runs: list[Run]) -> int | None:
+    """The median run's tokens, where servers counted them."""
+    rows = RunRequest.objects.filter(run__in=runs).order_by().values("run")
+    sums = rows.annotate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"))
+    totals = [row["prompt"] + (row["completion"] or 0) for row in sums if row["prompt"]]
+    return round(median(totals)) if totals else None

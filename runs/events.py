@@ -54,8 +54,8 @@ class EventWriter:
     def emit(self, kind: str, payload: dict[str, Any]) -> None:
         """Append and return. The last event is not ours: it is stored with the run's end."""
         if kind != "run.finished":
-            t_ms = (time.perf_counter() - self._started) * 1000
-            self._pending.append(Pending(t_ms, kind, payload))
+            own_ms = (time.perf_counter() - self._started) * 1000
+            self._pending.append(Pending(payload.get("t_ms", own_ms), kind, payload))
 
     def __enter__(self) -> EventWriter:
         self._thread.start()
@@ -142,6 +142,7 @@ class EventWriter:
 
 
 def _compact(event: Pending) -> dict[str, Any]:
+    payload = {key: value for key, value in event.payload.items() if key != "t_ms"}
     if event.kind == "request.finished":
-        return {**event.payload, "result": digest(event.payload["result"])}
-    return event.payload
+        payload["result"] = digest(payload["result"])
+    return payload

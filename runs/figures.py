@@ -54,3 +54,33 @@ def server_figures(request: RunRequest) -> list[Figure]:
         for name, value in sorted(reported.items())
         if value is None or isinstance(value, int | float)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A fresh prompt beside its exact repeat: two columns, never one figure."""
+
+    fresh: RunRequest
+    repeat: RunRequest
+    rows: list[tuple[Figure, Figure]]
+
+
+def fresh_beside_repeat(request: RunRequest, twin: RunRequest | None) -> Pair | None:
+    """None where the run holds no twin."""
+    if twin is None:
+        return None
+    fresh, repeat = (request, twin) if request.cache == "fresh" else (twin, request)
+    both = zip(_cache_figures(fresh), _cache_figures(repeat), strict=True)
+    return Pair(fresh, repeat, list(both))
+
+
+def _cache_figures(request: RunRequest) -> list[Figure]:
+    """What a prompt cache changes."""
+    timeline = request.record["timeline"]
+    return [
+        Figure("TTFT", request.ttft_ms, "ms", "no token came"),
+        Figure("Prompt rate", timeline.get("prompt_tps"), "tok/s", "not measured"),
+        Figure("Prompt tokens", request.prompt_tokens, "", "not reported"),
+        Figure("Cached tokens", request.cached_tokens, "", "not reported"),
+        Figure("Total", request.end_ms, "ms"),
+    ]

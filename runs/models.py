@@ -101,6 +101,13 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"run {self.pk}"
 
+    @property
+    def took_s(self) -> float | None:
+        """From start to end, in seconds; None for a run that did not start or is not over."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
+
 
 class RunRequest(models.Model):
     """One HTTP exchange inside a run. Times are client-measured, in ms from sending it."""

@@ -32,6 +32,16 @@ def median_ttft_by_run(run_ids: list[int]) -> dict[int, tuple[float, int]]:
     return {run_id: (median(ttfts), len(ttfts)) for run_id, ttfts in values.items()}
 
 
+def twin_of(request: RunRequest) -> RunRequest | None:
+    """A fresh prompt's exact repeat, or the fresh prompt that a repeat resends."""
+    same = RunRequest.objects.filter(run_id=request.run_id, check_key=request.check_key)
+    if request.cache == "repeat":
+        return same.filter(cache="fresh", index__lt=request.index).order_by("index").last()
+    if request.cache == "fresh":
+        return same.filter(cache="repeat", index__gt=request.index).order_by("index").first()
+    return None
+
+
 def current_suites() -> QuerySet[Suite]:
     return Suite.objects.filter(is_current=True).order_by("name")
 

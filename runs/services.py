@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -116,7 +117,7 @@ def ensure_default_suites() -> None:
     A suite that a person has edited stays as it is.
     """
     for suite in DEFAULT_SUITES:
-        checks = [{"key": check.key, "params": check.params} for check in suite.checks]
+        checks: list[dict[str, Any]] = [asdict(check) for check in suite.checks]
         current = Suite.objects.filter(key=suite.key, is_current=True).first()
         if current is None or (current.created_by_id is None and current.checks != checks):
             add_suite_version(
@@ -126,7 +127,7 @@ def ensure_default_suites() -> None:
 
 @transaction.atomic
 def add_suite_version(
-    *, key: str, name: str, description: str, checks: list[dict[str, object]]
+    *, key: str, name: str, description: str, checks: list[dict[str, Any]]
 ) -> Suite:
     """The next version becomes the current one; earlier ones stay for the runs that used them."""
     Suite.objects.filter(key=key, is_current=True).update(is_current=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from runs.explain import explain
@@ -61,12 +61,22 @@ def with_unit_of(value: object, key: str) -> str | SafeString:
         return dash()
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return format_html_join(", ", "{} {}", _parts(value, key))
     if not isinstance(value, int | float):
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     unit = key.rsplit("_", 1)[-1]
     if unit == "bytes":
         return bytes_gib(int(value))
     return ms(value) if unit == "ms" else number(value, UNITS.get(unit, ""))
+
+
+def _parts(value: dict[str, object], key: str) -> list[tuple[str, str | SafeString]]:
+    """A spread: its parts share the unit of the whole, counts have none."""
+    return [
+        (figure_name(name), with_unit_of(part, "" if name == "n" else key))
+        for name, part in value.items()
+    ]
 
 
 @register.simple_tag

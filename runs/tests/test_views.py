@@ -15,9 +15,11 @@ from pytest_django import DjangoAssertNumQueries
 from catalog.models import Deployment, Endpoint, Revision
 from people.models import User
 from runs import claims
+from runs.engine.records import Tokens
 from runs.executor import execute
 from runs.models import Run, RunEvent, Suite
-from runs.tests.scripted import clean_engine
+from runs.storage import store_requests
+from runs.tests.scripted import clean_engine, request_result
 
 MakeRun = Callable[..., Run]
 
@@ -243,3 +245,20 @@ def test_a_long_list_costs_no_query_a_run(
         make_run(state="finished", outcome="clean_pass")
     with django_assert_max_num_queries(14):
         viewer.get(reverse("run-list"))
+
+
+def test_a_runs_requests_come_as_csv(finished: Run, viewer: Client) -> None:
+    answer = viewer.get(reverse("request-list", args=[finished.pk]))
+    (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
+    assert (row["ttft_ms"], row["decode_tps"], row["cache"]) == ("12.5", "", "fresh")
+
+
+def test_a_fresh_prompt_stands_beside_its_exact_repeat(viewer: Client, make_run: MakeRun) -> None:
+    run = make_run(state="finished", outcome="clean_pass")
+    fresh = request_result(0, check="repeat")
+    repeat = request_result(1, check="repeat", cache="repeat", tokens=Tokens(9, 3, None, 8))
+    store_requests(run.pk, [fresh.as_dict(), repeat.as_dict()])
+    for index in (0, 1):
+        page = viewer.get(reverse("request-detail", args=[run.pk, index])).content.decode()
+        assert "1. Fresh prompt" in page
+        assert "2. Exact repeat" in page

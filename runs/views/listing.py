@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from catalog.models import Deployment
 from runs.filters import RunFilter
 from runs.models import Outcome, Run, RunState
 from runs.selectors import current_suites, listed_runs, median_ttft_by_run
+from runs.views.tables import csv_response
 
 PER_PAGE = 50
 CSV_LIMIT = 10_000
@@ -63,7 +63,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     filters = RunFilter(request.GET, listed_runs())
     runs = filters.qs if filters.is_valid() else listed_runs().none()
     if request.GET.get("format") == "csv":
-        return _csv(lines(runs[:CSV_LIMIT]))
+        return csv_response("runs.csv", COLUMNS, map(_cells, lines(runs[:CSV_LIMIT])))
     page = Paginator(runs, PER_PAGE).get_page(request.GET.get("page"))
     kept = request.GET.copy()
     kept.pop("page", None)
@@ -93,15 +93,6 @@ def _classes() -> list[str]:
     return list(seen.values_list("failure_class", flat=True).distinct())
 
 
-def _csv(shown: list[Line]) -> HttpResponse:
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="runs.csv"'
-    writer = csv.writer(response)
-    writer.writerow(COLUMNS)
-    writer.writerows([_safe(cell) for cell in _cells(line)] for line in shown)
-    return response
-
-
 def _cells(line: Line) -> list[object]:
     run = line.run
     return [
@@ -122,8 +113,3 @@ def _cells(line: Line) -> list[object]:
         "" if line.duration_s is None else round(line.duration_s, 3),
         run.requested_by_name,
     ]
-
-
-def _safe(cell: object) -> object:
-    """A spreadsheet must not take text for a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell

@@ -10,12 +10,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from runs.charts import memory_picture, request_picture, waterfall
-from runs.estimates import estimate_duration
+from runs.estimates import estimate_cost
 from runs.explain import explain
-from runs.figures import request_figures, server_figures
+from runs.figures import fresh_beside_repeat, request_figures, server_figures
 from runs.follow import read_page, status_of
 from runs.models import Run, RunRequest, RunState
-from runs.selectors import memory_series
+from runs.selectors import memory_series, twin_of
+from runs.views.tables import csv_response
 
 
 @require_GET
@@ -30,7 +31,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {"run": run, "repeated_by": run.repeated_by.order_by("pk")}
     if run.state == RunState.FINISHED:
         return render(request, "runs/run_result.html", context | _result(run))
-    estimate = estimate_duration(run.deployment, run.suite, run.layer)
+    estimate = estimate_cost(run.deployment, run.suite, run.layer)
     context |= {"status": status_of(run), "estimate": estimate}
     return render(request, "runs/run_live.html", context)
 
@@ -40,7 +41,6 @@ def _result(run: Run) -> dict[str, Any]:
     report = run.report
     return {
         "explained": explain(run.failure_class),
-        "took_s": _took_s(run),
         "requests": requests,
         "waterfall": waterfall(requests),
         "checks": report.get("checks", []),
@@ -53,12 +53,6 @@ def _result(run: Run) -> dict[str, Any]:
         "load_ms": report.get("load_ms"),
         "memory": memory_picture(memory_series(run)),
     }
-
-
-def _took_s(run: Run) -> float | None:
-    if run.started_at is None or run.finished_at is None:
-        return None
-    return (run.finished_at - run.started_at).total_seconds()
 
 
 @require_GET
@@ -75,6 +69,33 @@ def run_events(request: HttpRequest, pk: int) -> HttpResponse:
     return JsonResponse(page)
 
 
+REQUEST_COLUMNS = [
+    "index",
+    "check_key",
+    "label",
+    "streamed",
+    "cache",
+    "client_concurrency",
+    "outcome",
+    "failure_class",
+    "started_offset_ms",
+    "ttft_ms",
+    "end_ms",
+    "decode_tps",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+]
+
+
+@require_GET
+def request_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """A run's requests as CSV."""
+    run = get_object_or_404(Run.objects.only("pk"), pk=pk)
+    rows = run.requests.order_by("index").values_list(*REQUEST_COLUMNS)
+    return csv_response(f"run-{pk}-requests.csv", REQUEST_COLUMNS, rows)
+
+
 @require_GET
 def request_detail(request: HttpRequest, pk: int, index: int) -> HttpResponse:
     shown = get_object_or_404(
@@ -88,6 +109,7 @@ def request_detail(request: HttpRequest, pk: int, index: int) -> HttpResponse:
         "picture": request_picture(shown),
         "figures": request_figures(shown),
         "server_figures": server_figures(shown),
+        "pair": fresh_beside_repeat(shown, twin_of(shown)),
         "explained": explain(shown.failure_class),
         "previous": around.filter(index__lt=index).last(),
         "next": around.filter(index__gt=index).first(),

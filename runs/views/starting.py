@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from catalog.models import Deployment, Layer
 from people.access import Action, require
 from runs.engine.checks import plan_requests
-from runs.estimates import estimate_duration
+from runs.estimates import estimate_cost
 from runs.explain import describe_checks
 from runs.models import Suite
 from runs.planning import RunRefused, active_endpoint, active_revision, build_plan
@@ -72,7 +72,7 @@ def _show_plan(
         "layers": deployment.endpoints.filter(is_active=True),
         "items": items,
         "can_start": can_start(items),
-        "estimate": estimate_duration(deployment, suite, layer),
+        "estimate": estimate_cost(deployment, suite, layer),
         **_planned(deployment, suite, layer),
     }
     return render(request, "runs/run_start.html", context, status=status)

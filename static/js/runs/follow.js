@@ -4,7 +4,10 @@
 const TRIES = 3; // failed sockets before it asks instead
 const SILENCE_MS = 15_000; // the server says something at least every 5 s
 const ASK_EVERY_MS = 1000;
+const NO_ANSWER_MS = 3000;
 const SOCKET_AGAIN_MS = 30_000;
+
+const jitter = (wait) => wait * (0.7 + 0.6 * Math.random());
 
 export class Follower {
   #last = 0;
@@ -54,7 +57,7 @@ export class Follower {
       return;
     }
     this.onState("reconnecting");
-    setTimeout(() => this.#connect(), 300 * 2 ** this.#failures * (0.5 + Math.random()));
+    setTimeout(() => this.#connect(), jitter(300 * 2 ** this.#failures));
   }
 
   /** False when an event is missing: then what follows must be asked for again. */
@@ -71,24 +74,25 @@ export class Follower {
   }
 
   async #poll() {
-    let wait = ASK_EVERY_MS;
+    let page = null;
     try {
       const answer = await fetch(`${this.eventsUrl}?after=${this.#last}`);
       if (answer.redirected) return this.onState("signed out");
-      const page = await answer.json();
+      page = await answer.json();
       this.#take(page);
-      if (this.#ended) return;
-      if (page.is_more) wait = 0;
     } catch {
       this.onState("no answer");
-      wait = 3 * ASK_EVERY_MS;
+      return this.#socketAgain(NO_ANSWER_MS);
     }
-    if (Date.now() - this.#pollingSince > SOCKET_AGAIN_MS) {
-      this.#pollingSince = 0;
-      this.#failures = TRIES - 1;
-      this.#connect();
-      return;
-    }
-    setTimeout(() => this.#poll(), wait * (0.8 + 0.4 * Math.random()));
+    if (this.#ended) return;
+    if (Date.now() - this.#pollingSince > SOCKET_AGAIN_MS) return this.#socketAgain(0);
+    setTimeout(() => this.#poll(), page.is_more ? 0 : jitter(ASK_EVERY_MS));
+  }
+
+  /** One try; when it fails as well, asking goes on. */
+  #socketAgain(wait) {
+    this.#pollingSince = 0;
+    this.#failures = TRIES - 1;
+    setTimeout(() => this.#connect(), jitter(wait));
   }
 }
