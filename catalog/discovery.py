@@ -202,14 +202,16 @@ def register_discovered(
 
     Idempotent: only a changed configuration makes a new revision, only a changed address a new
     endpoint. `actor` None is the product itself, registering its own demo runtime.
-    Raises PermissionDenied, and Host.DoesNotExist for an unknown host.
+    Raises PermissionDenied, DiscoveryError when no model is named, Host.DoesNotExist.
     """
     if actor is not None:
         require(actor, Action.EDIT_ENDPOINT)
+    route = discovery.discovery.model
+    if not route:
+        raise DiscoveryError(f"{discovery.discovery.base_url} names no model to register.")
     host = Host.objects.get(key=host_key)
     runtime = ensure_runtime(discovery.discovery.runtime)
     artifact = ensure_artifact(discovery.artifact(), origin=Origin.SERVER)
-    route = discovery.discovery.model
     deployment = find_deployment(
         route=route, artifact=artifact, runtime=runtime, host=host
     ) or create_deployment(

@@ -119,7 +119,10 @@ class DeploymentForm(ConfigurationForm):
     route = text("Canonical route", required=True, help_text="the name clients send")
     runtime = forms.ChoiceField(label="Runtime", choices=list(RUNTIMES.items()))
     host = forms.ModelChoiceField(
-        label="Host", queryset=Host.objects.all(), required=False, empty_label="a new host, named beside"
+        label="Host",
+        queryset=Host.objects.all(),
+        required=False,
+        empty_label="a new host, named beside",
     )
     new_host = text("New host", max_length=120, help_text="only where no host is chosen")
     task = forms.ChoiceField(label="Task", choices=Task, initial=Task.GENERATION)

@@ -33,7 +33,8 @@ def deployment_new(request: HttpRequest) -> HttpResponse:
     require(person(request), Action.REGISTER_DEPLOYMENT)
     form = DeploymentForm(request.POST or None)
     endpoint = endpoint_form(request)
-    if request.method == "POST" and form.is_valid() and (not endpoint or endpoint.is_valid()):
+    wanted = endpoint if endpoint and endpoint.is_bound and endpoint.has_changed() else None
+    if request.method == "POST" and form.is_valid() and (not wanted or wanted.is_valid()):
         try:
             deployment = services.register_deployment(
                 actor=person(request),
@@ -42,7 +43,7 @@ def deployment_new(request: HttpRequest) -> HttpResponse:
                 host=form.cleaned_data["host"] or ensure_host(form.cleaned_data["new_host"]),
                 artifact=form.artifact(),
                 configuration=form.configuration(),
-                endpoint=endpoint.endpoint() if endpoint and endpoint.has_changed() else None,
+                endpoint=wanted.endpoint() if wanted else None,
                 note=form.cleaned_data["note"],
             )
         except ValidationError as error:

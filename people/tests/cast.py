@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pytest_django import Settings
 
 from people.access import Role
 from people.models import User
@@ -16,20 +17,26 @@ def person(name: str, role: Role) -> User:
 
 
 @pytest.fixture
-def olive(db: None) -> User:
+def quick_hashing(settings: Settings) -> None:
+    """Slow hashes protect people, not tests."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def olive(db: None, quick_hashing: None) -> User:
     return person("olive", Role.OPERATOR)
 
 
 @pytest.fixture
-def abel(db: None) -> User:
+def abel(db: None, quick_hashing: None) -> User:
     return person("abel", Role.APPROVER)
 
 
 @pytest.fixture
-def vera(db: None) -> User:
+def vera(db: None, quick_hashing: None) -> User:
     return person("vera", Role.VIEWER)
 
 
 @pytest.fixture
-def ada(db: None) -> User:
+def ada(db: None, quick_hashing: None) -> User:
     return person("ada", Role.ADMIN)
