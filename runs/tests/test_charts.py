@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from runs.charts import memory_picture, request_picture, ticks, waterfall
+from runs.charts.axes import ticks
+from runs.charts.memory import memory_picture
+from runs.charts.prompts import prompt_plots
+from runs.charts.timeline import request_picture
+from runs.charts.waterfall import waterfall
 from runs.models import RunRequest
 from runs.storage import pack_offsets, unpack_offsets
 
@@ -81,3 +85,22 @@ def test_memory_is_drawn_from_zero() -> None:
     assert picture is not None
     assert (picture.first_bytes, picture.peak_bytes, picture.last_bytes) == (100, 200, 200)
     assert picture.points == "0.00,54.55 100.00,9.09"
+
+
+def test_a_longer_prompt_is_drawn_fresh_and_repeated_apart() -> None:
+    def asked(pk: int, tokens: int, ttft_ms: float, cache: str = "fresh") -> RunRequest:
+        return row(pk=pk, prompt_tokens=tokens, ttft_ms=ttft_ms, cache=cache, outcome="clean_pass")
+
+    one_size = [asked(1, 8000, 2000.0), asked(2, 8000, 100.0, "repeat")]
+    assert prompt_plots(one_size) == []
+
+    prefill, rate = prompt_plots([*one_size, asked(3, 16000, 5000.0)])
+    assert [(line.kind, len(line.points)) for line in prefill.lines] == [
+        ("fresh", 2),
+        ("repeat", 1),
+    ]
+    assert [point.title for point in rate.lines[0].points] == [
+        "fresh, 8,000 tokens: 4,000 tok/s",
+        "fresh, 16,000 tokens: 3,200 tok/s",
+    ]
+    assert len(rate.lines[0].joins) == 1

@@ -9,7 +9,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from runs.charts import memory_picture, request_picture, waterfall
+from runs.charts.memory import memory_picture
+from runs.charts.prompts import prompt_plots
+from runs.charts.timeline import request_picture
+from runs.charts.waterfall import waterfall
 from runs.estimates import estimate_cost
 from runs.explain import explain
 from runs.figures import fresh_beside_repeat, request_figures, server_figures
@@ -43,6 +46,7 @@ def _result(run: Run) -> dict[str, Any]:
         "explained": explain(run.failure_class),
         "requests": requests,
         "waterfall": waterfall(requests),
+        "prompt_plots": prompt_plots(requests),
         "checks": report.get("checks", []),
         "identities": [
             ("Before", report.get("identity_before") or {}),
