@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from demo.tiny_reranker import write_reranker
+
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 60.0
 
@@ -31,6 +33,16 @@ def demo_server() -> Iterator[str]:
 def demo_embedding_server() -> Iterator[str]:
     """Base URL of the same model in embedding mode."""
     with running_demo("--embeddings", "--slots", "1", "--context-per-slot", "512") as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="session")
+def demo_rerank_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL of a tiny rerank model with random weights, of which the order is known."""
+    model = tmp_path_factory.mktemp("rerank") / "tiny.gguf"
+    write_reranker(model)
+    options = ("--rerank", str(model), "--alias", "tiny-rerank", "--slots", "1")
+    with running_demo(*options, "--context-per-slot", "512") as base_url:
         yield base_url
 
 
