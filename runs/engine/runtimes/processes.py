@@ -57,10 +57,21 @@ def is_local(host: str) -> bool:
 
 def listener(port: int) -> int | None:
     """The process that listens on the port, as far as we may look."""
-    for connection in psutil.net_connections(kind="tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr[1:2] == (port,):
-            return connection.pid
+    try:
+        for connection in psutil.net_connections(kind="tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr[1:2] == (port,):
+                return connection.pid
+    except psutil.AccessDenied:  # macOS shows the whole table to root only
+        return next((p.pid for p in psutil.process_iter() if _listens(p, port)), None)
     return None
+
+
+def _listens(process: psutil.Process, port: int) -> bool:
+    try:
+        connections = process.net_connections(kind="tcp")
+    except psutil.Error:  # another user's
+        return False
+    return any(c.status == psutil.CONN_LISTEN and c.laddr[1:2] == (port,) for c in connections)
 
 
 def describe(process: psutil.Process) -> ProcessHint:
