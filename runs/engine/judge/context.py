@@ -1,0 +1,50 @@
+"""One request with everything known about it, and how the judging parts report on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runs.engine.clock import ms_between
+from runs.engine.judge.expectation import Contract, Expectation
+from runs.engine.outcomes import Finding, Outcome
+from runs.engine.reading import Reading
+from runs.engine.records import Exchange, Timeline, Tokens
+from runs.engine.redact import excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What the parts of the judge look at."""
+
+    exchange: Exchange
+    reading: Reading
+    timeline: Timeline
+    tokens: Tokens
+    expectation: Expectation
+    contract: Contract
+
+    @property
+    def streamed(self) -> bool:
+        return self.exchange.spec.stream
+
+    @property
+    def end_ms(self) -> float:
+        return self.timeline.end_ms or 0.0
+
+    def at(self, moment_ns: int | None) -> float | None:
+        """A moment as ms since the request was sent."""
+        return None if moment_ns is None else ms_between(self.exchange.sent_ns, moment_ns)
+
+    def finding(
+        self,
+        failure_class: str,
+        explanation: str,
+        *,
+        at_ms: float | None = None,
+        outcome: Outcome | None = None,
+        raw: str = "",
+    ) -> Finding:
+        """A finding at a moment (the end, if none is given) with a bounded excerpt."""
+        moment = self.end_ms if at_ms is None else at_ms
+        shown = excerpt(raw or self.reading.text_tail)
+        return Finding(failure_class, explanation, moment, outcome, shown)
