@@ -552,7 +552,7 @@ _ROWS = [
 FAILURE_CLASSES = {row.key: row for row in _ROWS}
 
 # The eight failure rows of the field report, by its keys.
-REPORT_KEYS = {
+REPORT_FAILURES = {
     "partial_prefill": "partial_prefill",
     "empty_stream": "empty_response",
     "init_failed": "init_failed",

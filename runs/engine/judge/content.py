@@ -13,15 +13,12 @@ import jsonschema
 from runs.engine.judge.context import Case
 from runs.engine.outcomes import Finding
 
-MIN_JUNK_RUN = 40
-MIN_REPEAT_CHARS = 20
-MIN_REPEATS = 4
 CHANNEL_MARKERS = re.compile(
     r"<\|[a-z_]{2,40}\|>|<(?:start|end)_of_turn>|\[/?INST\]", re.IGNORECASE
 )
-JUNK_RUN = re.compile(r"([^\w\s])\1{%d,}" % (MIN_JUNK_RUN - 1))
-LONG_REPEAT = re.compile(r"(.{%d,400}?)\1{%d,}" % (MIN_REPEAT_CHARS, MIN_REPEATS - 1), re.DOTALL)
-TAIL_CHARS = 20_000
+JUNK_RUN = re.compile(r"([^\w\s])\1{39,}")  # the same sign 40 times
+LONG_REPEAT = re.compile(r"(.{20,400}?)\1{3,}", re.DOTALL)  # a stretch four times in a row
+TAIL_CHARS = 6000
 
 
 def content_findings(case: Case) -> list[Finding]:
@@ -109,9 +106,9 @@ def _degeneration(case: Case) -> list[Finding]:
 
 def is_repeating(text: str) -> bool:
     """A stretch of 20 characters or more, four times in a row or making up most of the text."""
-    if LONG_REPEAT.search(text) and re.search(r"\w", text):
-        match = LONG_REPEAT.search(text)
-        return bool(match and re.search(r"\w{3}", match[1]))
+    match = LONG_REPEAT.search(text)
+    if match and re.search(r"\w{3}", match[1]):
+        return True
     words = text.split()
     if len(words) < 60:
         return False

@@ -14,7 +14,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     (
         "context_rejected",
         r"exceed.{0,20}context|context.{0,30}(exceed|length|size|window|overflow|too)"
-        r"|prompt.{0,20}too (long|large)|maximum context|too many tokens|kv.?cache.{0,20}(full|ex)",
+        r"|prompt.{0,20}too (long|large)|maximum context|too many tokens"
+        r"|kv.?cache.{0,20}(full|ex)",
     ),
     ("loading", r"loading model|model is loading|still loading|warming up"),
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 from runs.engine.judge.context import Case
 from runs.engine.outcomes import Finding
@@ -38,9 +38,10 @@ def _embeddings(case: Case, body: Any) -> list[Finding]:
         ]
     if wants_text:
         return []
-    if not all(isinstance(v, list) and v and all(map(_is_finite, v)) for v in vectors):
+    whole = [v for v in vectors if isinstance(v, list) and v and all(map(_is_finite, v))]
+    if len(whole) < len(vectors):
         return [case.finding("pooling_invalid", "A vector is empty or holds no finite numbers.")]
-    if len({len(v) for v in vectors}) > 1:
+    if len({len(v) for v in whole}) > 1:
         return [case.finding("pooling_invalid", "The vectors differ in length.")]
     return []
 
@@ -55,9 +56,10 @@ def rerank_rows(body: Any) -> list[tuple[int, float]]:
         if not isinstance(row, dict):
             return []
         score = row.get("relevance_score", row.get("score"))
-        if not isinstance(row.get("index"), int) or not _is_finite(score):
+        index = row.get("index")
+        if not isinstance(index, int) or not _is_finite(score):
             return []
-        pairs.append((row["index"], float(score)))
+        pairs.append((index, float(score)))
     return pairs
 
 
@@ -73,5 +75,5 @@ def _rerank(case: Case, body: Any) -> list[Finding]:
     return []
 
 
-def _is_finite(value: object) -> bool:
+def _is_finite(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
