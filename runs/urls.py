@@ -1,5 +1,18 @@
+"""Addresses below /runs/."""
+
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from runs.views import acting, listing, showing, starting
+
+urlpatterns = [
+    path("", listing.run_list, name="run-list"),
+    path("start/", starting.run_start, name="run-start"),
+    path("<int:pk>/", showing.run_detail, name="run-detail"),
+    path("<int:pk>/events/", showing.run_events, name="run-events"),
+    path("<int:pk>/cancel/", acting.run_cancel, name="run-cancel"),
+    path("<int:pk>/repeat/", acting.run_repeat, name="run-repeat"),
+    path("<int:pk>/requests.csv", showing.request_list, name="request-list"),
+    path("<int:pk>/requests/<int:index>/", showing.request_detail, name="request-detail"),
+]

@@ -64,7 +64,7 @@ def test_an_operator_plans_and_starts(
     page = operator.get(plan_url(deployment, suite="smoke")).content.decode()
     assert "http://127.0.0.1:9/v1" in page
     assert "smollm2.gguf" in page
-    assert "manage.py probe smollm2 --suite smoke" in page
+    assert "manage.py probe smollm2" in page
     assert Run.objects.count() == 0
 
     values = {"deployment": deployment.slug, "suite": "smoke", "layer": "direct", "note": "first"}

@@ -48,15 +48,20 @@ def _result(run: Run) -> dict[str, Any]:
         "waterfall": waterfall(requests),
         "prompt_plots": prompt_plots(requests),
         "checks": report.get("checks", []),
-        "identities": [
-            ("Before", report.get("identity_before") or {}),
-            ("After", report.get("identity_after") or {}),
-        ],
+        "identities": _identities(report),
         "instrument": report.get("instrument", {}),
         "warnings": report.get("warnings", []),
         "load_ms": report.get("load_ms"),
         "memory": memory_picture(memory_series(run)),
     }
+
+
+def _identities(report: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Read before and after; one entry where nothing changed."""
+    before, after = report.get("identity_before") or {}, report.get("identity_after") or {}
+    if before and before == after:
+        return [("Before and after", before)]
+    return [("Before", before), ("After", after)]
 
 
 @require_GET
