@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from catalog.machine import ensure_local_host
@@ -94,17 +95,25 @@ class Found:
     def artifact(self) -> ArtifactFacts:
         """The model file, named after itself where the server tells the file."""
         facts = self.discovery.facts
-        name = PurePosixPath(self.file_name).stem if self.file_name else self.discovery.model
+        name = self._model_name()
         return ArtifactFacts(
-            name=name[:200],
+            name=name,
             task=self._task(),
             format="GGUF" if self.file_name.lower().endswith(".gguf") else "",
             quantization=facts.quantization[:80],
             file_name=self.file_name[:300],
             size_bytes=facts.size_bytes,
             digest_sha256=self.digest or _sha256(facts.digest),
-            **model_parts(name[:120]),
+            **model_parts(name),
         )
+
+    def _model_name(self) -> str:
+        """The file's name without ending and quantization; else the name the server gives."""
+        stem = PurePosixPath(self.file_name).stem
+        quantization = self.discovery.facts.quantization
+        if quantization and stem.lower().endswith(quantization.lower()):
+            stem = stem[: -len(quantization)].rstrip(".-_ ")
+        return (stem or self.discovery.model)[:120]
 
     def _task(self) -> str:
         capabilities = self.discovery.facts.capabilities
@@ -131,6 +140,7 @@ class Found:
             "model": artifact.name,
             "route": self.discovery.model,
             "runtime": self.discovery.runtime,
+            "host": self._host(),
             "task": artifact.task,
             "format": artifact.format,
             "quantization": artifact.quantization,
@@ -142,6 +152,11 @@ class Found:
             "context_total": configuration.context_total,
             "context_per_slot": configuration.context_per_slot,
         }
+
+    def _host(self) -> Host | None:
+        """This machine where the server's process is to be seen here."""
+        here = Host.objects.filter(key=settings.LOCAL_HOST_KEY)
+        return here.first() if self.discovery.process else None
 
     def endpoint(self, api_key_env: str = "") -> EndpointFacts:
         return EndpointFacts(

@@ -14,7 +14,9 @@ from django.utils.text import slugify
 
 REPORT = Path(__file__).parent / "data" / "report_facts.yaml"
 
-MODEL_NAME = re.compile(r"(?P<family>.+?) (?P<size>\d+B(?: A\d+B)?)(?: (?P<tune>.+))?")
+MODEL_NAME = re.compile(
+    r"(?P<family>.+?) (?P<size>\d+(?:\.\d+)?[BM](?: A\d+B)?)(?: (?P<tune>.+))?"
+)
 FIELDS_ABOUT_ALL = {"workload", "note", "approx", "historical", "source", "series", "unit"}
 # What a series measures, by the unit the report gives it.
 SERIES_METRICS = {
@@ -60,9 +62,10 @@ def claims_on(report: dict[str, Any]) -> date:
 
 def model_parts(model: str) -> dict[str, str]:
     """ "Qwen 3.6 35B A3B Genesis" as family, size label and tune; what is not named is empty."""
-    match = MODEL_NAME.fullmatch(model)
+    words = model if " " in model else model.replace("-", " ")
+    match = MODEL_NAME.fullmatch(words)
     if not match:
-        return {"family": model, "size_label": "", "tune": ""}
+        return {"family": words, "size_label": "", "tune": ""}
     return {
         "family": match["family"],
         "size_label": match["size"],

@@ -96,7 +96,6 @@ def short_prompt_medians(ids: Iterable[int]) -> tuple[dict[int, Median], dict[in
             cache="fresh",
             streamed=True,
             client_concurrency=1,
-            ttft_ms__isnull=False,
         )
         .annotate(newest=newest)
         .filter(newest__lte=NEWEST_REQUESTS)
@@ -105,7 +104,8 @@ def short_prompt_medians(ids: Iterable[int]) -> tuple[dict[int, Median], dict[in
     ttft: dict[int, list[float]] = defaultdict(list)
     decode: dict[int, list[float]] = defaultdict(list)
     for deployment_id, ttft_ms, decode_tps in requests:
-        ttft[deployment_id].append(ttft_ms)
+        if ttft_ms is not None:
+            ttft[deployment_id].append(ttft_ms)
         if decode_tps is not None:
             decode[deployment_id].append(decode_tps)
     return _medians(ttft), _medians(decode)

@@ -26,6 +26,7 @@ LLAMA_CPP: dict[str, Any] = {
     "/props": {
         "build_info": "b6123-abc",
         "total_slots": 4,
+        "model_ftype": "Q4_K_M",
         "model_path": "/private/models/Heretic-27B.Q4_K_M.gguf",
         "default_generation_settings": {"n_ctx": 8192},
     },

@@ -92,6 +92,7 @@ def test_ranges_ratios_series_and_marks_keep_their_shape() -> None:
         ("Qwen 3.6 35B A3B Genesis-Hermes V2", "Qwen 3.6", "35B A3B", "Genesis-Hermes V2"),
         ("Qwen3 Embedding 4B", "Qwen3 Embedding", "4B", ""),
         ("Official Gemma 4 31B IT", "Official Gemma 4", "31B", "IT"),
+        ("SmolLM2-135M-Instruct", "SmolLM2", "135M", "Instruct"),
         ("Nameless", "Nameless", "", ""),
     ],
 )

@@ -49,6 +49,18 @@ document.addEventListener("click", (event) => {
   }
 });
 
+document.addEventListener("submit", (event) => {
+  const { busy } = event.target.dataset;
+  const button = event.submitter;
+  if (!busy || !button) return;
+  const words = button.innerHTML;
+  button.textContent = `${busy}…`;
+  button.setAttribute("aria-busy", "true");
+  // Disabled only after the form is on its way; enabled again for who comes back to the page.
+  setTimeout(() => { button.disabled = true; });
+  addEventListener("pageshow", () => { button.innerHTML = words; button.disabled = false; });
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     const menu = document.querySelector("details[data-menu][open]");

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import call_command
+from django.db.models import Model
 from django.utils import timezone
 
 from catalog.models import (
@@ -37,7 +38,7 @@ def load(*arguments: str) -> str:
 
 def everything() -> dict[str, list[dict[str, Any]]]:
     """Every row of the catalog and the verdicts."""
-    models = [*apps.get_app_config("catalog").get_models(), Verdict]
+    models: list[type[Model]] = [*apps.get_app_config("catalog").get_models(), Verdict]
     return {
         model.__name__: list(model._default_manager.order_by("pk").values()) for model in models
     }
