@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from catalog.models import Claim, FollowUp, Host, InventoryName, Revision, Runtime
+from catalog.models import Claim, FollowUp, Host, InventoryName, ReportedFailure, Revision, Runtime
 
 METRIC_TITLES = {
     "ttft_mean_s": "TTFT, mean",
@@ -85,6 +85,11 @@ def claims() -> QuerySet[Claim]:
 def inventory_names() -> QuerySet[InventoryName]:
     """Names seen on a host that are no validated deployment."""
     return InventoryName.objects.all()
+
+
+def reported_failures() -> QuerySet[ReportedFailure]:
+    """What a report saw fail, and how it would prevent it."""
+    return ReportedFailure.objects.all()
 
 
 def follow_ups() -> QuerySet[FollowUp]:

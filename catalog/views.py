@@ -166,4 +166,5 @@ def claim_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def follow_up_list(request: HttpRequest) -> HttpResponse:
     """What is still to be done."""
-    return render(request, "catalog/follow_ups.html", {"follow_ups": selectors.follow_ups()})
+    context = {"follow_ups": selectors.follow_ups(), "failures": selectors.reported_failures()}
+    return render(request, "catalog/follow_ups.html", context)

@@ -45,7 +45,7 @@ def _import_verdict(
             "role": verdict.get("role", ""),
             "label": verdict["label"],
             "reason": reason_of(row, seen),
-            "failure_class": failure_classes.get(failure, ""),
+            "failure_class": failure_classes.get(failure, failure),
             "author_name": AUTHOR,
             "decided_at": decided_at,
         },

@@ -54,6 +54,12 @@ def test_follow_ups_lead_to_their_deployments_open_ones_first(
     assert page.count(">done<") == 1
 
 
+def test_the_reports_failures_are_shown_under_our_names(viewer: Client, report: None) -> None:
+    page = viewer.get("/follow-ups/").content.decode()
+    assert "Prefill ended part way" in page
+    assert "keep the excess queued" in page
+
+
 @pytest.mark.parametrize(("path", "most"), [("/hosts/", 9), ("/claims/", 8), ("/follow-ups/", 9)])
 def test_it_asks_the_database_a_fixed_number_of_times(
     viewer: Client,

@@ -74,6 +74,7 @@ def test_each_verdict_enters_with_label_and_reason() -> None:
     assert verdict.failure_class == "partial_prefill"
     stalled = Verdict.objects.get(deployment__report_id="D2")
     assert "no answer within 600 s" in stalled.reason
+    assert stalled.failure_class == "queue_stall"
     assert all(Verdict.objects.exclude(label="").values_list("author_name", flat=True))
 
 
