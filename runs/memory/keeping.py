@@ -60,7 +60,7 @@ def roll_up(run_id: int, step_ms: int) -> None:
     store_chunks(chunks)
 
 
-def as_rolled(data: bytes, step_ms: int) -> Column:
+def as_rolled(data: bytes | memoryview, step_ms: int) -> Column:
     """Samples as intervals of one sample each, so that both stages are one computation."""
     if step_ms:
         return decode(data, ROLLED_COLUMNS)

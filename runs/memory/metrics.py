@@ -49,15 +49,13 @@ METRICS = {
     )
 }
 
-# What says most about a process, best first: the footprint counts Metal memory that RSS misses;
-# PSS counts shared pages once; RSS counts mapped weights whenever they are resident.
-FIGURES = ("footprint_bytes", "pss_bytes", "rss_bytes", "uss_bytes")
+# What says most about a process, best first. The footprint (macOS) counts Metal memory, which
+# RSS misses. USS and PSS are sampled rarely, as they cost time: beside it, never instead.
+FIGURES = ("footprint_bytes", "rss_bytes")
 EXPLAINED = {
-    "footprint_bytes": "physical footprint: what the system charges to the processes, "
-    "Metal memory included, clean mapped weights not",
-    "pss_bytes": "PSS: resident memory of all processes, shared pages counted once",
-    "rss_bytes": "RSS: resident memory of all processes, mapped weights included",
-    "uss_bytes": "USS: memory that only these processes have",
+    "footprint_bytes": "physical footprint of the server's processes: Metal memory included, "
+    "clean mapped weights not",
+    "rss_bytes": "resident memory (RSS) of the server's processes, mapped weights included",
 }
 
 

@@ -68,7 +68,7 @@ def _inside(times: Floats, from_ms: float | None, to_ms: float | None) -> npt.ND
     return (times >= low) & (times <= high)
 
 
-def _joined(chunks: Iterable[tuple[int, bytes]], scale: int) -> tuple[Floats, Floats]:
+def _joined(chunks: Iterable[tuple[int, bytes | memoryview]], scale: int) -> tuple[Floats, Floats]:
     parts = [_of_chunk(step, data) for step, data in chunks]
     if not parts:
         return np.empty(0), np.empty(0)
@@ -77,7 +77,9 @@ def _joined(chunks: Iterable[tuple[int, bytes]], scale: int) -> tuple[Floats, Fl
     return times.astype(float), np.where(stored == MISSING, np.nan, stored / scale)
 
 
-def _of_chunk(step_ms: int, data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _of_chunk(
+    step_ms: int, data: bytes | memoryview
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """A rolled-up interval gives two points, its minimum and its maximum."""
     if not step_ms:
         times, values = decode(data, 2)

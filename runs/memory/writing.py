@@ -31,16 +31,23 @@ class SeriesWriter:
     def __init__(self, run_id: int) -> None:
         self.run_id = run_id
         self._open: dict[tuple[str, int], Stretch] = {}
+        self._begun: set[str] = set()
         self._changed: set[tuple[str, int]] = set()
         self._saved_s = time.monotonic()
 
     def add(self, samples: Iterable[tuple[float, Mapping[str, Any]]]) -> None:
-        """Take samples as (ms since the run started, values by metric). Unknown keys are left."""
+        """Take samples as (ms since the run started, values by metric). Unknown keys are left.
+
+        None with a reason (`gap`) ends a line that began; without one, nobody looked.
+        """
         for t_ms, values in samples:
             for name in METRICS.keys() & values.keys():
-                self._append(name, round(t_ms), _number(values[name]))
+                value = _number(values[name])
+                if value is not None or (values.get("gap") and name in self._begun):
+                    self._append(name, round(t_ms), value)
 
     def _append(self, name: str, t_ms: int, value: float | None) -> None:
+        self._begun.add(name)
         key = (name, t_ms // CHUNK_MS)
         times, kept = self._open.setdefault(key, ([], []))
         times.append(t_ms)

@@ -79,5 +79,5 @@ def write(run: Run, name: str, times_ms: np.ndarray, values: np.ndarray) -> None
     """Store a series as the event writer would."""
     writer = SeriesWriter(run.pk)
     pairs = zip(times_ms.tolist(), values.tolist(), strict=True)
-    writer.add((t, {name: None if np.isnan(v) else v}) for t, v in pairs)
+    writer.add((t, {name: None if np.isnan(v) else v, "gap": "unseen"}) for t, v in pairs)
     writer.save(now=True)

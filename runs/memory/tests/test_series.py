@@ -54,9 +54,19 @@ def test_it_keeps_only_metrics_it_knows_and_only_numbers(run: Run) -> None:
     writer = SeriesWriter(run.pk)
     writer.add([(0.0, {"rss_bytes": "many", "made_up": 3, "slots_busy": 2, "processes": True})])
     writer.save(now=True)
-    assert series_names(run.pk) == {"rss_bytes", "slots_busy", "processes"}
-    assert not read_series(run.pk, "rss_bytes")
+    assert series_names(run.pk) == {"slots_busy"}
     assert read_series(run.pk, "slots_busy").values.tolist() == [2]
+
+
+def test_it_tells_a_gap_from_a_figure_that_nobody_looked_at(run: Run) -> None:
+    writer = SeriesWriter(run.pk)
+    writer.add([(0.0, {"rss_bytes": 5, "pss_bytes": 4, "footprint_bytes": None, "gap": ""})])
+    writer.add([(500.0, {"rss_bytes": 5, "pss_bytes": None, "footprint_bytes": None, "gap": ""})])
+    writer.add([(900.0, {"rss_bytes": None, "footprint_bytes": None, "gap": "It has ended."})])
+    writer.save(now=True)
+    assert series_names(run.pk) == {"rss_bytes", "pss_bytes"}
+    assert np.isnan(read_series(run.pk, "rss_bytes").values).tolist() == [False, False, True]
+    assert read_series(run.pk, "pss_bytes").times_ms[0] == 0
 
 
 def test_it_keeps_fractions_of_ratios(run: Run) -> None:
