@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Max
 
 from runs import claims
@@ -36,14 +36,15 @@ class Pending(NamedTuple):
 class EventWriter:
     """Numbers and stores a run's events, beats its heart and looks at its cancel flag.
 
-    `cancel` is set once somebody wants the run to stop or the claim is lost; after a loss
-    (`lost`) nothing more is written.
+    `cancel` is set once somebody wants the run to stop, the claim is lost or storing fails;
+    after a loss (`lost`) or a failure of our own (`error`) nothing more is written.
     """
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
         self.cancel = threading.Event()
         self.lost = False
+        self.error: Exception | None = None
         self._pending: deque[Pending] = deque()
         self._started = time.perf_counter()
         self._beaten = time.monotonic()
@@ -72,26 +73,38 @@ class EventWriter:
 
     def _work(self) -> None:
         try:
-            while not self._closing.wait(ROUND_S):
+            while not self._closing.wait(ROUND_S) and self.error is None:
                 self._round()
-            deadline = time.monotonic() + DRAIN_S
-            while self._pending and not self.lost and time.monotonic() < deadline:
-                if not self._round():
-                    time.sleep(ROUND_S)
+            self._drain()
         finally:
             connection.close()
+
+    def _drain(self) -> None:
+        """Store what is left, for as long as the database may come back."""
+        deadline = time.monotonic() + DRAIN_S
+        pause = threading.Event()
+        while self._pending and not self.lost and self.error is None:
+            if self._round():
+                continue
+            if time.monotonic() > deadline:
+                return
+            pause.wait(ROUND_S)
 
     def _round(self) -> bool:
         """One batch. False when the database did not take it: it stays first in the queue."""
         batch = [self._pending.popleft() for _ in range(min(BATCH, len(self._pending)))]
         try:
             self._store(batch)
-        except DatabaseError:
+        except (OperationalError, InterfaceError):
             logger.warning(
                 "Events of run %s wait for the database", self.claim.run_id, exc_info=True
             )
             self._pending.extendleft(reversed(batch))
             connection.close()
+            return False
+        except Exception as error:
+            self.error = error
+            self.cancel.set()
             return False
         if batch:
             wake_followers(self.claim.run_id)

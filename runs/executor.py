@@ -8,6 +8,8 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+from django.db import transaction
+
 from runs import claims, doorbell, workers
 from runs.claims import Claim, Ending
 from runs.engine.observer import Cancel, Observer
@@ -37,7 +39,10 @@ def execute(run_id: int, *, worker: str = "", engine: Engine = run_plan_sync) ->
     if claim is None:
         logger.info("Run %s has nothing left to do", run_id)
         return
-    _execute_claimed(claim, engine)
+    try:
+        _execute_claimed(claim, engine)
+    finally:
+        wake_followers(run_id)
     doorbell.ring_next(Run.objects.values_list("host_id", flat=True).get(pk=run_id))
 
 
@@ -45,20 +50,25 @@ def _execute_claimed(claim: Claim, engine: Engine) -> None:
     try:
         with EventWriter(claim) as writer:
             report = _measure(claim, writer, engine)
-        ending = _ending(report, writer)
-        if writer.lost:
-            logger.warning("Run %s lost its claim; nothing more is stored", claim.run_id)
-            return
-        stored = claims.finish(claim, ending, report=_without_requests(report))
-        if stored:
-            store_requests(claim.run_id, (request.as_dict() for request in report.requests))
+        if writer.error is not None:
+            raise writer.error
     except BaseException as error:
         logger.exception("Run %s failed in our own machinery", claim.run_id)
         claims.finish(claim, _own_failure(error), report={})
         if not isinstance(error, Exception):
             raise
-    finally:
-        wake_followers(claim.run_id)
+        return
+    if writer.lost:
+        logger.warning("Run %s lost its claim; nothing more is stored", claim.run_id)
+        return
+    _store(claim, report, _ending(report, writer))
+
+
+def _store(claim: Claim, report: RunReport, ending: Ending) -> None:
+    """Requests once more: the end of a run may judge them differently than their own end."""
+    with transaction.atomic():
+        if claims.finish(claim, ending, report=_without_requests(report)):
+            store_requests(claim.run_id, (request.as_dict() for request in report.requests))
 
 
 def _measure(claim: Claim, writer: EventWriter, engine: Engine) -> RunReport:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from runs import claims, workers
@@ -174,3 +175,39 @@ def test_a_finished_request_is_there_before_the_run_ends(
 
     execute(run.pk, engine=engine)
     assert run.requests.get().outcome == "fail"
+
+
+def test_an_event_that_cannot_be_stored_ends_the_run_as_our_failure(
+    make_run: MakeRun, rung: list[int]
+) -> None:
+    def engine(plan: Plan, observer: Observer, cancel: Cancel) -> RunReport:
+        observer.emit("request.finished", {"request": 0, "result": {}})
+        eventually(cancel.is_set, deadline_s=10, what="asked to stop")
+        return report()
+
+    run = make_run()
+    execute(run.pk, engine=engine)
+    run.refresh_from_db()
+    assert (run.outcome, run.failure_class) == ("inconclusive", "interrupted")
+    assert "KeyError" in run.explanation
+
+
+def test_events_wait_for_a_database_that_is_away(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run()
+    claim = claims.claim(run.pk, worker="w1")
+    assert claim is not None
+    failures = iter([OperationalError("database is locked")] * 2)
+    look = claims.look
+
+    def look_later(held: claims.Claim) -> claims.Standing:
+        for failure in failures:
+            raise failure
+        return look(held)
+
+    monkeypatch.setattr(claims, "look", look_later)
+    with EventWriter(claim) as writer:
+        for number in range(3):
+            writer.emit("note", {"text": str(number)})
+    assert [event.payload["text"] for event in run.events.all()] == ["0", "1", "2"]
