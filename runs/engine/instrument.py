@@ -11,7 +11,7 @@ from typing import Any
 from runs.engine.records import Exchange
 
 BEAT_S = 0.02
-LAG_LIMIT_MS = 250.0  # a loop this late has stamped something late
+LAG_LIMIT_MS = 500.0  # a loop this late has stamped something late
 ACHIEVED_LIMIT = 0.95
 
 

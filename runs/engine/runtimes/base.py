@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from runs.engine.judge import Contract
 from runs.engine.runtimes.peek import Peek, PeekError
 
 READY, LOADING, DOWN = "ready", "loading", "down"
@@ -81,14 +82,11 @@ class Adapter:
     traps: ClassVar[tuple[str, ...]] = (
         "A compatible server may limit output, context or parallel requests without saying so.",
     )
-    # What its streams promise, over and above content and an end.
-    sends_done: ClassVar[bool] = True
-    sends_usage: ClassVar[bool] = True  # when stream_options asks for it
-    echoes_model: ClassVar[bool] = False  # `model` in answers is the request's own
+    contract: ClassVar[Contract] = Contract()
     takes_json_object: ClassVar[bool] = True
     reports_load: ClassVar[bool] = False
     poll_pause_s: ClassVar[float] = 0.25  # looking more often would disturb the server
-    embeddings_path: ClassVar[str] = "/embeddings"
+    embeddings_path: ClassVar[str] = "/embeddings"  # empty: not asked through this adapter
     rerank_path: ClassVar[str] = "/rerank"
     capabilities: ClassVar[tuple[str, ...]] = ("chat",)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runs.engine.judge import Contract
 from runs.engine.runtimes.base import (
     ARTIFACT,
     DOWN,
@@ -38,6 +39,7 @@ class LlamaCpp(Adapter):
         "Any model name is accepted: only the loaded file tells which model answers.",
         "The prompt cache lives in host memory, up to 8 GiB unless it is limited.",
     )
+    contract = Contract(cached_tokens=True)
     reports_load = True
     # A dropped request is noticed only after a second in which the server did nothing else.
     poll_pause_s = 2.5

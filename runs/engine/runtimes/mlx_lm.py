@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runs.engine.judge import Contract
 from runs.engine.runtimes.base import DOWN, READY, Adapter, Health, down
 from runs.engine.runtimes.peek import PeekError
 
@@ -17,7 +18,7 @@ class MlxLm(Adapter):
         "response_format is ignored without a word.",
         "No context limit is enforced: a prompt too long ends in a crash for lack of memory.",
     )
-    echoes_model = True
+    contract = Contract(cached_tokens=True)
 
     async def health(self) -> Health:
         """200 means that the generation thread lives; the model may still be loading."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runs.engine.judge import Contract
 from runs.engine.runtimes.base import (
     ARTIFACT,
     LOADING,
@@ -30,6 +31,7 @@ class Mtplx(Adapter):
         "With the MTP head missing or off it is another deployment.",
         "A footer with statistics may be added to the answer.",
     )
+    contract = Contract(cached_tokens=True)
     reports_load = True
     capabilities = ("chat", "tools")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runs.engine.judge import Contract
 from runs.engine.runtimes.base import (
     ARTIFACT,
     DOWN,
@@ -28,8 +29,7 @@ class Ollama(Adapter):
         "The model is unloaded after five idle minutes: the next first token includes a load.",
         "A tag such as latest can move: only the digest names the model.",
     )
-    echoes_model = True
-    embeddings_path = "/embeddings"
+    contract = Contract(long_context_truncates=True)
     capabilities = ("chat", "embeddings")
 
     async def health(self) -> Health:
@@ -67,8 +67,8 @@ class Ollama(Adapter):
 class OllamaNative(Ollama):
     """The same server through `/api/chat`, for a base URL that ends with `/api`."""
 
-    sends_done = False
-    embeddings_path = "/embed"
+    contract = Contract(done=False, framing="ndjson", long_context_truncates=True)
+    embeddings_path = ""
 
     def chat(self, ask: Ask, model: str) -> tuple[str, dict[str, Any]]:
         body: dict[str, Any] = {"model": model, "messages": ask.messages, "stream": ask.stream}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runs.engine.judge import Contract
 from runs.engine.runtimes.base import (
     ARTIFACT,
     LOADING,
@@ -35,7 +36,7 @@ class Omlx(Adapter):
         "A first chunk named keepalive is sent at once and is no token.",
         "Without a grammar engine a schema is only put into the prompt.",
     )
-    echoes_model = True
+    contract = Contract(cached_tokens=True)
     reports_load = True
     capabilities = ("chat", "embeddings", "rerank")
 
