@@ -70,9 +70,7 @@ document.addEventListener("keydown", (event) => {
     }
   }
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
-  if (event.key === "Enter" && event.target.matches("tr[data-href]")) {
-    location.assign(event.target.dataset.href);
-  } else if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
     document.querySelector("[data-shortcut='/']")?.focus();
   }
