@@ -27,7 +27,7 @@ from runs.engine.transport.errors import (
     WireError,
 )
 from runs.engine.transport.response import ResponseReader, StampedStream
-from runs.engine.transport.wire import Wire
+from runs.engine.transport.wire import Turnstile, Wire
 
 __all__ = [
     "ConnectFailed",
@@ -84,6 +84,7 @@ class StampedTransport(httpx.AsyncBaseTransport):
         self._limits = limits
         self._verify = verify
         self._ssl: ssl.SSLContext | None = None
+        self._turnstile: Turnstile | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Raises the errors of `errors.py`; a broken body is told by the stream instead.
@@ -120,9 +121,12 @@ class StampedTransport(httpx.AsyncBaseTransport):
         secure = url.scheme == "https"
         context = self._context() if secure else None
         port = url.port or (443 if secure else 80)
+        turnstile = self._turnstile = self._turnstile or Turnstile()
         try:
             async with asyncio.timeout(self._connect_s):
-                _, wire = await loop.create_connection(Wire, url.host, port, ssl=context)
+                _, wire = await loop.create_connection(
+                    lambda: Wire(turnstile), url.host, port, ssl=context
+                )
         except TimeoutError as error:
             raise SlowConnect(
                 f"No connection to {url.host}:{port} within {self._connect_s:g} s.", stamps

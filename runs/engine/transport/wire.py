@@ -1,4 +1,8 @@
-"""The timing path: bytes are stamped in the protocol's data callback, before any parsing."""
+"""The timing path: bytes are stamped in the protocol's data callback, before any parsing.
+
+Reading and stamping share one event loop, so readers take turns: a few of them run, then the
+selector is looked at again and whatever arrived meanwhile gets its stamp, then the next few run.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,64 @@ from runs.engine.clock import now_ns
 HIGH_WATER_BYTES = 8 * 1024 * 1024
 LOW_WATER_BYTES = 1024 * 1024
 # A reader that is woken for every token costs more than the tokens; stamps are taken already.
-WAKE_AFTER_S = 0.05
+ROUND_S = 0.05
+READERS_A_PASS = 4
+BLOCKS_A_TURN = 8
 CHUNKED_END = b"0\r\n\r\n"
+
+
+class Turnstile:
+    """Wakes waiting readers: in rounds, and only a few of them in each pass of the event loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._patient: list[asyncio.Future[None]] = []  # for the next round
+        self._due: deque[asyncio.Future[None]] = deque()
+        self._is_turning = False
+
+    def enter(self, waiter: asyncio.Future[None], *, in_a_hurry: bool) -> None:
+        if in_a_hurry:
+            self._due.append(waiter)
+            self._start()
+            return
+        if not self._patient:
+            self._loop.call_later(ROUND_S, self._round)
+        self._patient.append(waiter)
+
+    def _round(self) -> None:
+        self._due.extend(self._patient)
+        self._patient.clear()
+        self._start()
+
+    def _start(self) -> None:
+        if not self._is_turning:
+            self._is_turning = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        for _ in range(min(READERS_A_PASS, len(self._due))):
+            waiter = self._due.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+        self._is_turning = bool(self._due)
+        if self._is_turning:
+            self._loop.call_soon(self._turn)
 
 
 class Wire(asyncio.Protocol):
     """One connection. `blocks` holds (arrival ns, bytes) that the reader has not taken yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, turnstile: Turnstile) -> None:
         self.blocks: deque[tuple[int, bytes]] = deque()
         self.is_closed = False
         self.error: BaseException | None = None
         self.closed_ns = 0
         self.sent_ns: int | None = None
         self._transport: asyncio.Transport | None = None
-        self._loop = asyncio.get_running_loop()
+        self._turnstile = turnstile
         self._waiter: asyncio.Future[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._is_called = False  # whether the waiter has its place in the turnstile
+        self._blocks_left = BLOCKS_A_TURN
         self._held_bytes = 0
         self._is_paused = False
         self._is_started = False
@@ -42,17 +87,15 @@ class Wire(asyncio.Protocol):
         self._held_bytes += len(data)
         if self._held_bytes > HIGH_WATER_BYTES:
             self._pause()
-        if self._waiter is not None:
-            if not self._is_started or data.endswith(CHUNKED_END):
-                self._wake()
-            elif self._timer is None:
-                self._timer = self._loop.call_later(WAKE_AFTER_S, self._wake)
+        if not self._is_called and self._waiter is not None:
+            self._call(in_a_hurry=not self._is_started or data.endswith(CHUNKED_END))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed_ns = now_ns()
         self.is_closed = True
         self.error = exc
-        self._wake()
+        if self._waiter is not None:
+            self._call(in_a_hurry=True)
 
     def send(self, data: bytes) -> None:
         """Hand everything to the socket; `sent_ns` follows at once or when the buffer is empty."""
@@ -76,28 +119,29 @@ class Wire(asyncio.Protocol):
         return stamped
 
     async def more(self) -> None:
-        """Wait until there are blocks to take, or the connection is closed."""
-        if self.blocks or self.is_closed:
-            return
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        """Wait until there are blocks to take, or the connection is closed. A reader that took
+        many in a row goes through the turnstile again."""
+        while not (self._blocks_left and (self.blocks or self.is_closed)):
+            self._waiter = asyncio.get_running_loop().create_future()
+            self._is_called = False
+            if self.blocks or self.is_closed:
+                self._call(in_a_hurry=True)
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+            self._blocks_left = BLOCKS_A_TURN
+        self._blocks_left -= 1
 
     def close(self) -> None:
         """Close now; what was not read is dropped."""
-        if self._timer is not None:
-            self._timer.cancel()
         if self._transport is not None:
             self._transport.abort()
 
-    def _wake(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+    def _call(self, *, in_a_hurry: bool) -> None:
+        assert self._waiter is not None
+        self._is_called = True
+        self._turnstile.enter(self._waiter, in_a_hurry=in_a_hurry)
 
     def _pause(self) -> None:
         if self._transport is not None and not self._is_paused:
