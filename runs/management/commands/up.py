@@ -20,6 +20,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from catalog.discovery import register_running_server
+from catalog.machine import ensure_local_host
 from catalog.models import Deployment
 from people.services import create_first_admin, ensure_roles
 from runs.services import ensure_default_suites
@@ -92,6 +93,7 @@ def prepare() -> str | None:
     call_command("migrate", verbosity=0)
     ensure_roles()
     ensure_default_suites()
+    ensure_local_host(settings.LOCAL_HOST_KEY)
     if not Deployment.objects.exists():
         call_command("load_report")
     _, password = create_first_admin(password=os.environ.get("CLEANPASS_ADMIN_PASSWORD") or None)
