@@ -25,10 +25,11 @@ TOO_FEW = "fewer than two token chunks"
 def request_figures(request: RunRequest) -> list[Figure]:
     """Client-measured. Counts of tokens say where they come from."""
     t: dict[str, Any] = request.record["timeline"]
+    no_content = "it said no content" if request.streamed else request.ttft_missing
     no_rate = (t.get("decode_tps_reason") or "not measured").replace("_", " ")
     return [
-        Figure("TTFT", t.get("ttft_ms"), "ms", "no token came"),
-        Figure("First content", t.get("first_content_ms"), "ms", "it said no content"),
+        Figure("TTFT", t.get("ttft_ms"), "ms", request.ttft_missing),
+        Figure("First content", t.get("first_content_ms"), "ms", no_content),
         Figure("Total", t.get("end_ms"), "ms"),
         Figure("Mean ITL", t.get("itl_mean_ms"), "ms", TOO_FEW, "between token chunks"),
         Figure("ITL p99", t.get("itl_p99_ms"), "ms", TOO_FEW),
@@ -50,10 +51,16 @@ def server_figures(request: RunRequest) -> list[Figure]:
     """As the server reported them, under its own names."""
     reported: dict[str, Any] = request.record.get("server") or {}
     return [
-        Figure(name.replace("_", " "), value, "", "not a number")
+        Figure(name.replace("_", " "), value, _server_unit(name), "not a number")
         for name, value in sorted(reported.items())
         if value is None or isinstance(value, int | float)
     ]
+
+
+def _server_unit(name: str) -> str:
+    if name.endswith("_ms"):
+        return "ms"
+    return "tok/s" if name.endswith("per_second") else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ def _cache_figures(request: RunRequest) -> list[Figure]:
     """What a prompt cache changes."""
     timeline = request.record["timeline"]
     return [
-        Figure("TTFT", request.ttft_ms, "ms", "no token came"),
+        Figure("TTFT", request.ttft_ms, "ms", request.ttft_missing),
         Figure("Prompt rate", timeline.get("prompt_tps"), "tok/s", "not measured"),
         Figure("Prompt tokens", request.prompt_tokens, "", "not reported"),
         Figure("Cached tokens", request.cached_tokens, "", "not reported"),

@@ -145,6 +145,11 @@ class RunRequest(models.Model):
     def __str__(self) -> str:
         return f"{self.run} request {self.index}"
 
+    @property
+    def ttft_missing(self) -> str:
+        """Why there is no TTFT, where there is none."""
+        return "no token came" if self.streamed else "not streamed, so only the whole was timed"
+
 
 class RunEvent(models.Model):
     """One line of a run's log, numbered from 1 without gaps. Following is reading after N."""

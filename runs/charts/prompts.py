@@ -10,6 +10,7 @@ from runs.charts.axes import Tick, percent, ticks
 from runs.models import Outcome, RunRequest
 from runs.templatetags.figures import tokens_short
 
+CHECKS = ("long", "repeat")  # what these ask is as long as it is on purpose
 SERIES = ("fresh", "repeat")  # never one line
 HEADROOM = 1.08
 
@@ -43,9 +44,7 @@ class Plot:
 
 def prompt_plots(requests: Sequence[RunRequest]) -> list[Plot]:
     """Prefill seconds and prompt tok/s (client), or nothing with fewer than two prompt sizes."""
-    told = [
-        r for r in requests if r.outcome == Outcome.CLEAN_PASS and r.ttft_ms and r.prompt_tokens
-    ]
+    told = [r for r in requests if r.check_key in CHECKS and _is_told(r)]
     if len({r.prompt_tokens for r in told if r.cache == "fresh"}) < 2:
         return []
     prefill = {r.pk: (r.ttft_ms or 0.0) / 1000 for r in told}
@@ -54,6 +53,11 @@ def prompt_plots(requests: Sequence[RunRequest]) -> list[Plot]:
         _plot("Prefill, s", told, prefill, "s"),
         _plot("Prompt rate, tok/s", told, rate, "tok/s"),
     ]
+
+
+def _is_told(request: RunRequest) -> bool:
+    passed = request.outcome == Outcome.CLEAN_PASS
+    return bool(passed and request.ttft_ms and request.prompt_tokens)
 
 
 def _plot(title: str, requests: list[RunRequest], values: dict[int, float], unit: str) -> Plot:

@@ -27,6 +27,16 @@ def waterfall(requests: Sequence[RunRequest]) -> Waterfall:
     return Waterfall([Row(request, _bars(request, span)) for request in requests], ticks(span))
 
 
+def _answer(request: RunRequest, sent: float, end: float) -> list[tuple[str, float, float, str]]:
+    if not request.streamed:
+        return [("whole", sent, end, "whole answer, not streamed")]
+    first = request.ttft_ms if request.ttft_ms is not None else end
+    return [
+        ("prefill", sent, first, "until the first token"),
+        ("decode", sent + first, end - first, "from the first token to the end"),
+    ]
+
+
 def _end_of(request: RunRequest) -> float:
     connect = request.record.get("timeline", {}).get("connect_ms") or 0.0
     return request.started_offset_ms + connect + (request.end_ms or 0.0)
@@ -36,12 +46,7 @@ def _bars(request: RunRequest, span: float) -> list[Bar]:
     connect = request.record.get("timeline", {}).get("connect_ms") or 0.0
     start, sent = request.started_offset_ms, request.started_offset_ms + connect
     end = request.end_ms or 0.0
-    first = request.ttft_ms if request.ttft_ms is not None else end
-    parts = [
-        ("connecting", start, connect, "connect"),
-        ("prefill", sent, first, "until the first token"),
-        ("decode", sent + first, end - first, "from the first token to the end"),
-    ]
+    parts = [("connecting", start, connect, "connect"), *_answer(request, sent, end)]
     return [
         Bar(
             percent(100 * at / span),

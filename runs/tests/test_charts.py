@@ -15,6 +15,7 @@ def row(index: int = 0, **fields: object) -> RunRequest:
     timeline = {"connect_ms": 10.0, "ttft_ms": 40.0, "first_content_ms": 40.0, "end_ms": 90.0}
     values = {
         "index": index,
+        "streamed": True,
         "started_offset_ms": 100.0 * index,
         "ttft_ms": 40.0,
         "end_ms": 90.0,
@@ -89,7 +90,8 @@ def test_memory_is_drawn_from_zero() -> None:
 
 def test_a_longer_prompt_is_drawn_fresh_and_repeated_apart() -> None:
     def asked(pk: int, tokens: int, ttft_ms: float, cache: str = "fresh") -> RunRequest:
-        return row(pk=pk, prompt_tokens=tokens, ttft_ms=ttft_ms, cache=cache, outcome="clean_pass")
+        said = {"ttft_ms": ttft_ms, "cache": cache, "outcome": "clean_pass", "check_key": "long"}
+        return row(pk=pk, prompt_tokens=tokens, **said)
 
     one_size = [asked(1, 8000, 2000.0), asked(2, 8000, 100.0, "repeat")]
     assert prompt_plots(one_size) == []
@@ -104,3 +106,8 @@ def test_a_longer_prompt_is_drawn_fresh_and_repeated_apart() -> None:
         "fresh, 16,000 tokens: 3,200 tok/s",
     ]
     assert len(rate.lines[0].joins) == 1
+
+
+def test_a_whole_answer_is_one_bar_since_its_first_token_cannot_be_seen() -> None:
+    (only,) = waterfall([row(streamed=False, ttft_ms=None)]).rows
+    assert [bar.kind for bar in only.bars] == ["phase-connecting", "phase-whole"]

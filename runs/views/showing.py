@@ -49,7 +49,7 @@ def _result(run: Run) -> dict[str, Any]:
         "prompt_plots": prompt_plots(requests),
         "checks": report.get("checks", []),
         "identities": _identities(report),
-        "instrument": report.get("instrument", {}),
+        "instrument": {k: v for k, v in report.get("instrument", {}).items() if k != "seed"},
         "warnings": report.get("warnings", []),
         "load_ms": report.get("load_ms"),
         "memory": memory_picture(memory_series(run)),

@@ -5,7 +5,7 @@ import { began } from "./model.js";
 import { ms, OUTCOMES, plural, rate } from "./words.js";
 
 const ORDER = ["connecting", "prefill", "decode", "done"];
-const PHASE_WORDS = { queued: "queued", connecting: "connecting", prefill: "prefill", decode: "decode", done: "done" };
+const PHASE_WORDS = { whole: "waiting" };
 
 export class Lanes {
   #lanes = new Map();
@@ -33,7 +33,8 @@ export class Lanes {
     lane.text = make("p", "lane-text");
     lane.track = makeSvg("svg", { class: "lane-track", "aria-hidden": "true" });
     for (const phase of ORDER.slice(0, 3)) {
-      lane.bars[phase] = makeSvg("rect", { class: `phase-${phase}`, y: "0", height: "100%", width: "0" });
+      const kind = request.streamed === false && phase === "prefill" ? "whole" : phase;
+      lane.bars[phase] = makeSvg("rect", { class: `phase-${kind}`, y: "0", height: "100%", width: "0" });
       lane.track.append(lane.bars[phase]);
     }
     const head = make("div", "lane-name");
@@ -46,7 +47,7 @@ export class Lanes {
 
   #draw(lane, request, now) {
     if (!lane.done) {
-      setText(lane.title, `${request.number + 1}. ${request.label || request.key || "request"}`);
+      setText(lane.title, title(request));
       setText(lane.about, about(request));
       setText(lane.ttft, ttft(request, now));
       setText(lane.speed, speed(request, now));
@@ -69,10 +70,16 @@ export class Lanes {
         lane.text.before(why);
       }
     } else {
-      setText(lane.phase, PHASE_WORDS[request.phase] ?? request.phase);
-      lane.phase.className = `lane-phase chip phase-${request.phase}`;
+      const phase = request.streamed === false && request.phase === "prefill" ? "whole" : request.phase;
+      setText(lane.phase, PHASE_WORDS[phase] ?? phase);
+      lane.phase.className = `lane-phase chip phase-${phase}`;
     }
   }
+}
+
+function title(request) {
+  const label = request.label || request.key || "request";
+  return `${request.number + 1}. ${label[0].toUpperCase()}${label.slice(1)}`;
 }
 
 function about(request) {
@@ -82,11 +89,19 @@ function about(request) {
 }
 
 function ttft(request, now) {
+  if (request.streamed === false) return whole(request, now);
   const known = request.result ? request.result.ttft_ms : request.progress?.ttft_ms;
   if (known != null) return `TTFT ${ms(known)}`;
   if (request.result) return "no token";
   const sent = began(request, "prefill");
   return sent === undefined ? "" : `TTFT ${ms(Math.max(0, now - sent))} …`;
+}
+
+/** Without a stream there is no first token to see: only the whole answer is timed. */
+function whole(request, now) {
+  if (request.result) return request.result.end_ms == null ? "" : `total ${ms(request.result.end_ms)}`;
+  const sent = began(request, "prefill");
+  return sent === undefined ? "" : `waiting ${ms(Math.max(0, now - sent))} …`;
 }
 
 function speed(request, now) {
