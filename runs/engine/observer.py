@@ -13,6 +13,8 @@ Event kinds and their payload keys (every event also gets `t_ms`, since the run 
     check.finished    check (position), result (CheckResult)
     memory.sample     rss_bytes, uss_bytes, processes, system_available_bytes, system_used_bytes,
                       swap_used_bytes
+    telemetry.sample  slots, slots_busy, requests_waiting, ... (see telemetry.py)
+    guard.tripped     limit (process | available | growth), seen, allowed, sentence, sample
     note              level (info | warning | error), text
     run.finished      outcome, failure_class, explanation
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from runs.engine.guards import Limits as GuardLimits
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -67,6 +69,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     sampling: dict[str, float] = field(default_factory=dict)
     seed: int = 0
+    guards: GuardLimits = field(default_factory=GuardLimits)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; `from_dict` gives the plan back."""
@@ -87,4 +90,5 @@ class Plan:
             limits=Limits(**fields.get("limits", {})),
             sampling=dict(fields.get("sampling", {})),
             seed=fields.get("seed", 0),
+            guards=GuardLimits(**fields.get("guards", {})),
         )
