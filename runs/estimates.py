@@ -36,9 +36,9 @@ def estimate_cost(deployment: Deployment, suite: Suite, layer: str) -> Estimate:
     took = [took_s for run in runs if (took_s := run.took_s) is not None]
     if not took:
         return Estimate("This suite has not yet run to its end here.")
-    word = "run" if len(took) == 1 else "runs"
+    which = "the last run" if len(took) == 1 else f"the last {len(took)} runs"
     return Estimate(
-        f"from the last {len(took)} {word} of this suite here",
+        f"from {which} of this suite here",
         len(took),
         min(took),
         median(took),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from runs.charts.axes import ticks
@@ -11,9 +13,9 @@ from runs.models import RunRequest
 from runs.storage import pack_offsets, unpack_offsets
 
 
-def row(index: int = 0, **fields: object) -> RunRequest:
+def row(index: int = 0, **fields: Any) -> RunRequest:
     timeline = {"connect_ms": 10.0, "ttft_ms": 40.0, "first_content_ms": 40.0, "end_ms": 90.0}
-    values = {
+    values: dict[str, Any] = {
         "index": index,
         "streamed": True,
         "started_offset_ms": 100.0 * index,
@@ -90,7 +92,7 @@ def test_memory_is_drawn_from_zero() -> None:
 
 def test_a_longer_prompt_is_drawn_fresh_and_repeated_apart() -> None:
     def asked(pk: int, tokens: int, ttft_ms: float, cache: str = "fresh") -> RunRequest:
-        said = {"ttft_ms": ttft_ms, "cache": cache, "outcome": "clean_pass", "check_key": "long"}
+        said: dict[str, Any] = {"ttft_ms": ttft_ms, "cache": cache, "outcome": "clean_pass", "check_key": "long"}
         return row(pk=pk, prompt_tokens=tokens, **said)
 
     one_size = [asked(1, 8000, 2000.0), asked(2, 8000, 100.0, "repeat")]
