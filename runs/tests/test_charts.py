@@ -92,8 +92,8 @@ def test_memory_is_drawn_from_zero() -> None:
 
 def test_a_longer_prompt_is_drawn_fresh_and_repeated_apart() -> None:
     def asked(pk: int, tokens: int, ttft_ms: float, cache: str = "fresh") -> RunRequest:
-        said: dict[str, Any] = {"ttft_ms": ttft_ms, "cache": cache, "outcome": "clean_pass", "check_key": "long"}
-        return row(pk=pk, prompt_tokens=tokens, **said)
+        said: dict[str, Any] = {"outcome": "clean_pass", "check_key": "long", "cache": cache}
+        return row(pk=pk, prompt_tokens=tokens, ttft_ms=ttft_ms, **said)
 
     one_size = [asked(1, 8000, 2000.0), asked(2, 8000, 100.0, "repeat")]
     assert prompt_plots(one_size) == []
