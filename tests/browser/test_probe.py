@@ -18,7 +18,8 @@ WHOLE_RUN_MS = 120_000
 def open_demo(page: Page) -> None:
     """From the inventory to the demo deployment."""
     page.goto("/?q=smollm2")
-    page.get_by_role("link", name=re.compile("smollm2", re.IGNORECASE)).first.click()
+    table = page.get_by_role("table")
+    table.get_by_role("link", name=re.compile("smollm2", re.IGNORECASE)).first.click()
     page.wait_for_url("**/deployments/**")
 
 
