@@ -10,7 +10,7 @@ from runs.engine.records import CheckResult, RequestResult, RunReport
 Verdict = tuple[Outcome, str, str]
 PASSED: Verdict = (Outcome.CLEAN_PASS, "", "")
 SKIPPED, NOT_RUN = "skipped", "not_run"
-EXPLAINING = ("process_crash", "repeated_5xx")  # name the cause of what single requests showed
+EXPLAINING = ("process_crash", "repeated_5xx", "cancelled")  # causes of what requests showed
 
 
 def worst(parts: list[Verdict]) -> Verdict:

@@ -7,6 +7,7 @@ from runs.engine.checks.marker import request as marker
 from runs.engine.clock import ms_between, now_ns
 from runs.engine.judge import Expectation
 from runs.engine.outcomes import Finding
+from runs.engine.records import Ending
 from runs.engine.runtimes.base import Load
 from runs.engine.runtimes.peek import PeekError
 
@@ -18,7 +19,7 @@ async def run(scene: Scene, params: Params) -> Found:
     """Looks come after a silence: looking sooner would keep the work alive that we look for."""
     before = await look(scene)
     ask = exact(scene, scene.prompts.endless())
-    await scene.send(
+    sent = await scene.send(
         chat(
             scene,
             "cancel",
@@ -28,6 +29,8 @@ async def run(scene: Scene, params: Params) -> Found:
             stop_after_tokens=TOKENS_BEFORE_CANCEL,
         )
     )
+    if sent.result.ending == Ending.COMPLETE:
+        return Found([Finding("probe_limit", "The answer ended before we could hang up.")])
     found = await released(scene, before)
     await scene.send(marker(scene, "cancel", "marker after the cancel"))
     return found
