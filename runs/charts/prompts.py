@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from runs.charts.axes import Tick, percent, ticks
 from runs.models import Outcome, RunRequest
-from runs.templatetags.figures import tokens_short
+from runs.templatetags.figures import grouped, tokens_short
 
 CHECKS = ("long", "repeat")  # what these ask is as long as it is on purpose
 SERIES = ("fresh", "repeat")  # never one line
@@ -51,7 +51,8 @@ def prompt_plots(requests: Sequence[RunRequest]) -> list[Plot]:
     rate = {r.pk: (r.prompt_tokens or 0) / prefill[r.pk] for r in told}
     return [
         _plot("Prefill, s", told, prefill, "s"),
-        _plot("Prompt rate, tok/s", told, rate, "tok/s"),
+        # A repeat's prompt is not read again, so that it has no rate.
+        _plot("Prompt rate, tok/s", [r for r in told if r.cache == "fresh"], rate, "tok/s"),
     ]
 
 
@@ -62,7 +63,7 @@ def _is_told(request: RunRequest) -> bool:
 
 def _plot(title: str, requests: list[RunRequest], values: dict[int, float], unit: str) -> Plot:
     widest = HEADROOM * max(r.prompt_tokens or 0 for r in requests)
-    highest = HEADROOM * max(values.values())
+    highest = HEADROOM * max(values[r.pk] for r in requests)
     lines = [
         Line(
             kind, [_point(r, values[r.pk], widest, highest, unit) for r in _sorted(requests, kind)]
@@ -72,9 +73,13 @@ def _plot(title: str, requests: list[RunRequest], values: dict[int, float], unit
     across = ticks(widest, label=lambda tokens: tokens_short(round(tokens)))
     up = [
         Tick(percent(100 - float(tick.x[:-1])), tick.label)
-        for tick in ticks(highest, label=lambda value: f"{value:g}")
+        for tick in ticks(highest, label=grouped_axis)
     ]
     return Plot(title, [line for line in lines if line.points], across, up)
+
+
+def grouped_axis(value: float) -> str:
+    return grouped(value) if value >= 1000 else f"{value:g}"
 
 
 def _sorted(requests: list[RunRequest], kind: str) -> list[RunRequest]:
