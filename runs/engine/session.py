@@ -12,7 +12,6 @@ from runs.engine.checks import CHECKS, plan_requests
 from runs.engine.checks.base import Found, NotApplicable
 from runs.engine.identity import MISMATCH, changes, findings, identify
 from runs.engine.instrument import LAG_LIMIT_MS, LoopLag
-from runs.engine.memory import MemorySampler
 from runs.engine.observer import Cancel, Observer
 from runs.engine.outcomes import Finding, Outcome
 from runs.engine.plan import CheckSpec, Plan
@@ -23,8 +22,9 @@ from runs.engine.runtimes.peek import PeekError
 from runs.engine.scene import LiveScene
 from runs.engine.stopping import RunStopped
 from runs.engine.summary import conclude, judged, not_run, skipped
+from runs.engine.watching import Watch
+from runs.engine.watch import Watch
 
-MEMORY_INTERVAL_S = 1.0
 LOOKS = 3
 
 
@@ -51,7 +51,7 @@ class Session:
         self.seed = plan.seed or random.SystemRandom().randrange(1, 2**31)
         self.plan = plan
         self.reporter = reporter
-        self.cancel = cancel
+        self.watch = Watch(plan, reporter, cancel)
         self.report = RunReport(outcome=Outcome.INCONCLUSIVE)
         self.findings: list[Finding] = []  # of the run itself, in order of time
         self.lag = LoopLag()
@@ -67,14 +67,15 @@ class Session:
             },
         )
         try:
-            self.plan, report.load_ms = await arrive(plan, self.reporter, self.cancel)
+            self.plan, report.load_ms = await arrive(plan, self.reporter, self.watch)
             async with AsyncExitStack() as stack:
                 scene = await stack.enter_async_context(
-                    open_scene(self.plan, self.reporter, self.cancel, self.seed)
+                    open_scene(self.plan, self.reporter, self.watch, self.seed)
                 )
                 await self._inside(scene, stack, sample_memory)
         except RunStopped as stopped:
             self.findings.append(Finding(stopped.failure_class, stopped.explanation))
+        self.findings += self.watch.findings()
         self._leave_the_rest()
         conclude(report, self.findings)
         self.reporter.emit(
@@ -92,9 +93,7 @@ class Session:
         report.requests = scene.results
         await stack.enter_async_context(self.lag)
         if sample_memory:
-            sampler = MemorySampler(scene.plan.target.base_url, self.reporter, MEMORY_INTERVAL_S)
-            sampler.start()
-            stack.push_async_callback(asyncio.to_thread, sampler.stop)
+            await self.watch.start(self.plan, stack)
         stack.enter_context(quiet_collector())
         try:
             await self._identify_before(scene)
@@ -105,6 +104,9 @@ class Session:
         finally:
             report.requests = sorted(scene.results, key=lambda result: result.index)
             report.instrument = self._instrument(scene)
+            self.findings += await self.watch.see_release(scene.adapter)
+            self.findings += self.watch.findings()
+            report.memory = self.watch.report()
 
     async def _identify_before(self, scene: LiveScene) -> None:
         try:
@@ -159,8 +161,8 @@ class Session:
             self.report.warnings.append(f"{check.title} was left out: {reason}")
             return
         except RunStopped as error:
-            stopped = error
-            found = Found([Finding(error.failure_class, error.explanation)])
+            stopped = self.watch.reason_of(error)
+            found = Found([Finding(stopped.failure_class, stopped.explanation)])
         self._finish(position, judged(check, found, scene.results[already:]))
         if stopped:
             raise stopped

@@ -10,7 +10,8 @@ from runs.engine.records import CheckResult, RequestResult, RunReport
 Verdict = tuple[Outcome, str, str]
 PASSED: Verdict = (Outcome.CLEAN_PASS, "", "")
 SKIPPED, NOT_RUN = "skipped", "not_run"
-EXPLAINING = ("process_crash", "repeated_5xx", "cancelled")  # causes of what requests showed
+# Causes of what single requests showed.
+EXPLAINING = ("memory_guard", "process_crash", "repeated_5xx", "cancelled")
 
 
 def worst(parts: list[Verdict]) -> Verdict:

@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+from runs.engine.guards import Limits
 from runs.engine.outcomes import Outcome
 from runs.engine.plan import CheckSpec
-from runs.engine.session import run_plan_sync
+from runs.engine.session import run_plan, run_plan_sync
 from runs.engine.tests.obedient import MODEL, Obedient, serving
 from runs.engine.tests.running import Recorder, plan, run
 
@@ -195,3 +197,13 @@ def dying() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
     finally:
         server.close()
+
+
+async def test_a_crossed_memory_limit_stops_the_run_as_the_guard() -> None:
+    recorder = Recorder()
+    with serving(Obedient(token_s=0.05)) as base_url:
+        guarded = replace(plan(base_url, "stream", "chat"), guards=Limits(process_bytes=1))
+        report = await run_plan(guarded, recorder, threading.Event())
+    assert (report.outcome, report.failure_class) == (Outcome.FAIL, "memory_guard")
+    assert recorder.of("guard.tripped")[0]["limit"] == "process"
+    assert report.checks[1].figures == {"not_run": True}
