@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from runs.engine.outcomes import Finding
@@ -63,17 +63,25 @@ class Trip:
     def finding(self) -> Finding:
         return Finding("memory_guard", self.sentence)
 
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return asdict(self)
+
 
 class Guard:
     """Looks at one sample after the other; the first that crosses a limit trips it."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
+        self.figure = ""  # the name of the peak's
+        self.peak_bytes: int | None = None  # the largest, not the last: pages come and go
+        self._unread = 0  # samples of a known process without a figure
         self._recent: deque[tuple[float, int]] = deque()
 
     def look(self, sample: Sample) -> Trip | None:
         limits = self.limits = self.limits.resolved(sample.get("system_total_bytes"))
         figure, value = largest(sample)
+        self._remember(sample, figure, value)
         for trip in (
             over_process(limits, figure, value),
             under_floor(limits, sample.get("system_available_bytes")),
@@ -82,6 +90,24 @@ class Guard:
             if trip:
                 return Trip(trip.limit, trip.seen, trip.allowed, trip.sentence, dict(sample))
         return None
+
+    def _remember(self, sample: Sample, figure: str, value: int | None) -> None:
+        if value is None:
+            self._unread += sample.get("pid") is not None
+        elif self.peak_bytes is None or value > self.peak_bytes:
+            self.figure, self.peak_bytes = figure, value
+
+    def findings(self) -> list[Finding]:
+        """A process that is there but cannot be read is not within its limits: nobody knows."""
+        if self.peak_bytes is None and self._unread:
+            return [
+                Finding(
+                    "telemetry_gap",
+                    "The server's process is known, but the system never told its memory: "
+                    "whether it stayed within its limits is not known.",
+                )
+            ]
+        return []
 
     def _growing(
         self, limits: Limits, sample: Sample, figure: str, value: int | None

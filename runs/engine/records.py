@@ -175,6 +175,7 @@ class RunReport:
     instrument: dict[str, Any] = field(default_factory=dict)
     load_ms: float | None = None
     warnings: list[str] = field(default_factory=list)
+    memory: dict[str, Any] = field(default_factory=dict)  # Watch.report()
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""

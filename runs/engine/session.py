@@ -22,7 +22,6 @@ from runs.engine.runtimes.peek import PeekError
 from runs.engine.scene import LiveScene
 from runs.engine.stopping import RunStopped
 from runs.engine.summary import conclude, judged, not_run, skipped
-from runs.engine.watching import Watch
 from runs.engine.watch import Watch
 
 LOOKS = 3
@@ -73,9 +72,9 @@ class Session:
                     open_scene(self.plan, self.reporter, self.watch, self.seed)
                 )
                 await self._inside(scene, stack, sample_memory)
-        except RunStopped as stopped:
+        except RunStopped as error:
+            stopped = self.watch.reason_of(error)
             self.findings.append(Finding(stopped.failure_class, stopped.explanation))
-        self.findings += self.watch.findings()
         self._leave_the_rest()
         conclude(report, self.findings)
         self.reporter.emit(

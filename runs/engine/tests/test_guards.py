@@ -52,6 +52,23 @@ def test_it_never_takes_a_missing_figure_for_zero_or_for_safe() -> None:
     assert only(guard.look(sample(rss_bytes=2))).limit == "process"
 
 
+def test_it_tells_an_unreadable_process_from_one_that_is_elsewhere() -> None:
+    """giampaolo/psutil#2885: access denied, or no answer for ever."""
+    unread, elsewhere = Guard(Limits()), Guard(Limits())
+    unread.look(sample(pid=100, rss_bytes=None, gap="hung"))
+    elsewhere.look(sample(pid=None, rss_bytes=None, gap="another machine"))
+    assert [f.failure_class for f in unread.findings()] == ["telemetry_gap"]
+    assert elsewhere.findings() == []
+
+
+def test_it_remembers_the_peak_and_not_the_last() -> None:
+    guard = Guard(Limits())
+    for gib in (8, 56, 8):
+        guard.look(sample(rss_bytes=gib * GIB))
+    assert (guard.figure, guard.peak_bytes) == ("rss_bytes", 56 * GIB)
+    assert guard.findings() == []
+
+
 def test_it_keeps_memory_free_for_the_system() -> None:
     guard = Guard(Limits(available_floor_bytes=8 * GIB))
     assert guard.look(sample(system_available_bytes=9 * GIB)) is None
