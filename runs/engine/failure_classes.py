@@ -146,7 +146,7 @@ _ROWS = [
         ),
         (
             "protocol_mismatch",
-            FAIL,
+            DEGRADED,
             "Another format than asked for",
             "JSON, NDJSON or a page came where a stream was due, or the reverse.",
             "A wrong base URL, a gateway that re-frames, or a runtime that does not stream tools.",

@@ -27,7 +27,7 @@ def content_findings(case: Case) -> list[Finding]:
         *_finish(case),
         *_emptiness(case),
         *_leaks(case),
-        *_degeneration(case),
+        *degeneration(case),
         *_expected(case),
         *_usage(case),
     ]
@@ -51,7 +51,8 @@ def _finish(case: Case) -> list[Finding]:
                 at_ms=case.at(early.at_ns),
             )
         )
-    if reading.finish_reason in ("length", "max_tokens"):
+    only_thought = bool(reading.reasoning) and not reading.content.strip()
+    if reading.finish_reason in ("length", "max_tokens") and not only_thought:
         found.append(
             case.finding(
                 "length_cut",
@@ -95,12 +96,18 @@ def _leaks(case: Case) -> list[Finding]:
     return []
 
 
-def _degeneration(case: Case) -> list[Finding]:
+def degeneration(case: Case) -> list[Finding]:
+    """Repetition and junk, dated to the last token: it was there before anything ended it."""
+    at_ms = case.timeline.last_token_ms
     text = case.reading.content[-TAIL_CHARS:]
     if is_repeating(text) and case.expectation.schema is None:
-        return [case.finding("repetition", "It says the same thing over and over.")]
+        return [case.finding("repetition", "It says the same thing over and over.", at_ms=at_ms)]
     if CHANNEL_MARKERS.search(text) or JUNK_RUN.search(text) or "\ufffd" * 3 in text:
-        return [case.finding("garbled_output", "The answer holds control markers or junk.")]
+        return [
+            case.finding(
+                "garbled_output", "The answer holds control markers or junk.", at_ms=at_ms
+            )
+        ]
     return []
 
 
@@ -146,7 +153,10 @@ def _json(case: Case, answer: str, schema: dict[str, Any]) -> list[Finding]:
     try:
         value = json.loads(answer)
     except (ValueError, RecursionError) as error:
-        return [case.finding("json_invalid", f"No valid JSON: {error}.", raw=answer)]
+        # Caught in legal blanks, it was lost long before a limit ended it.
+        is_blank = len("".join(case.reading.content.split())) < len(case.reading.content) / 2
+        at_ms = case.timeline.ttft_ms if is_blank else None
+        return [case.finding("json_invalid", f"No valid JSON: {error}.", at_ms=at_ms, raw=answer)]
     fault = next(jsonschema.Draft202012Validator(schema).iter_errors(value), None)
     if fault is None:
         return []

@@ -30,7 +30,7 @@ WORDS: tuple[tuple[str, str], ...] = (
         "model_not_found",
         r"model.{0,80}(not found|does not exist|unknown|not exist|no such)"
         r"|(no such|unknown|invalid) model|model_not_found|repository not found"
-        r"|not a valid model",
+        r"|(repository|repo).{0,120}not (be )?found|not found on|not a valid model",
     ),
     (
         "tool_call_invalid",
@@ -42,6 +42,19 @@ WORDS: tuple[tuple[str, str], ...] = (
 PATTERNS = tuple((name, re.compile(words, re.IGNORECASE | re.DOTALL)) for name, words in WORDS)
 BY_STATUS = {401: "auth_failed", 403: "auth_failed", 429: "rate_limited", 504: "gateway_timeout"}
 
+# (from this status, classes that its words may tell, what it is otherwise)
+REFINED = (
+    (504, ("context_rejected", "memory_guard"), "http_5xx"),
+    (503, ("loading", "queue_full", "memory_guard", "process_crash"), "http_5xx"),
+    (502, ("context_rejected", "memory_guard", "process_crash"), "http_5xx"),  # a gateway's word
+    (500, ("context_rejected", "memory_guard", "tool_call_invalid"), "http_5xx"),
+    (405, ("context_rejected", "memory_guard"), "http_4xx"),
+    (404, ("model_not_found",), "http_4xx"),
+    (400, ("context_rejected", "memory_guard", "model_not_found"), "http_4xx"),
+)
+PARSE_FAULT = re.compile(r"\b(parse|parsing|parser)\b", re.IGNORECASE)
+NOT_A_NUMBER = re.compile(r"\bnan\b|non-?finite|not finite|\binf(inity)?\b", re.IGNORECASE)
+
 
 def class_of_words(text: str) -> str:
     """The class that an error's code and message tell; empty when they tell none."""
@@ -50,19 +63,12 @@ def class_of_words(text: str) -> str:
 
 def class_of_status(status: int, text: str) -> str:
     """The class of an HTTP error by its status, refined by its words."""
+    told = class_of_words(text)
     if status in BY_STATUS:
         return BY_STATUS[status]
-    told = class_of_words(text)
     if status == 507:
         return "memory_guard"
-    if status == 503:
-        return told if told in ("loading", "queue_full", "memory_guard") else "http_5xx"
-    if status >= 500:
-        return (
-            told
-            if told in ("context_rejected", "memory_guard", "tool_call_invalid")
-            else ("http_5xx")
-        )
-    if status == 404:
-        return told if told == "model_not_found" else "http_4xx"
-    return told if told in ("context_rejected", "memory_guard", "model_not_found") else "http_4xx"
+    for floor, believed, otherwise in REFINED:
+        if status >= floor:
+            return told if told in believed else otherwise
+    return "http_4xx"

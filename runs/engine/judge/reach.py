@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runs.engine.judge.context import Case
-from runs.engine.judge.errors import class_of_status
+from runs.engine.judge.errors import NOT_A_NUMBER, class_of_status
 from runs.engine.outcomes import Finding, Outcome
 from runs.engine.records import Ending
 
@@ -45,5 +45,7 @@ def http_error(case: Case) -> Finding | None:
     if status < 400:
         return case.finding("http_4xx", f"HTTP {status}: a redirect, which is never followed.")
     name = class_of_status(status, said)
+    if case.expectation.kind != "chat" and status >= 500 and NOT_A_NUMBER.search(said):
+        name = "pooling_invalid"  # the vector itself could not be written down
     short = " ".join(said.split())[:300] or "no text"
     return case.finding(name, f"HTTP {status}: {short}", at_ms=case.timeline.headers_ms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.judge.content import content_findings
+from runs.engine.judge.content import content_findings, degeneration
 from runs.engine.judge.context import Case
 from runs.engine.judge.decide import in_time
 from runs.engine.judge.expectation import Contract, Expectation
@@ -38,6 +38,8 @@ def judge_request(
         return in_time([*found, *([] if found else pooling_findings(case))])
     if not _is_cut(found):
         found += [*content_findings(case), *tool_findings(case), *_prompt(case), *_stream(case)]
+    elif found[-1].failure_class in ("stalled_decode", "incomplete_over_limit", "probe_limit"):
+        found += degeneration(case)
     return in_time([*found, *_names(case)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runs.engine.judge.context import Case
-from runs.engine.judge.errors import class_of_words
+from runs.engine.judge.errors import PARSE_FAULT, class_of_words
 from runs.engine.outcomes import Finding, Outcome
 from runs.engine.reading.model import Framing
 from runs.engine.records import Ending
@@ -24,13 +24,20 @@ def _errors_inside(case: Case) -> list[Finding]:
     after text is an error in the stream all the same."""
     return [
         case.finding(
-            class_of_words(f"{error.code} {error.message}") or "error_in_stream",
+            _class_of(case, f"{error.code} {error.message}"),
             f"The answer began with HTTP 200 and then said: {error.message[:300]}",
             at_ms=case.at(error.at_ns),
             raw=error.raw,
         )
         for error in case.reading.errors[:5]
     ]
+
+
+def _class_of(case: Case, text: str) -> str:
+    told = class_of_words(text)
+    if not told and (case.exchange.spec.body or {}).get("tools") and PARSE_FAULT.search(text):
+        return "tool_call_invalid"  # with tools in play it is their parser that failed
+    return told or "error_in_stream"
 
 
 def _framing(case: Case) -> list[Finding]:
