@@ -104,7 +104,7 @@ def children(bind: str, port: int, demo_port: int | None) -> list[Child]:
     """The processes: what measures shares its interpreter with nothing else."""
     queue = f"measure.{settings.LOCAL_HOST_KEY}"
     web = ["uvicorn", "config.asgi:application", "--host", bind, "--port", str(port)]
-    web += ["--ws", "websockets", "--lifespan", "off", "--no-access-log"]
+    web += ["--ws", "websockets-sansio", "--lifespan", "off", "--no-access-log"]
     web += ["--timeout-graceful-shutdown", "2", "--log-level", "warning"]
     parts = [
         Child("web", [sys.executable, "-m", *web]),
