@@ -148,6 +148,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 CELERY_BEAT_SCHEDULE = {
     # What is due lives in the database; this only looks. Old ticks expire instead of piling up.
     "tick": {"task": "runs.tasks.tick", "schedule": 5.0, "options": {"expires": 5}},
+    "keep-series": {"task": "runs.tasks.keep_series", "schedule": 3600.0},
 }
 if not REDIS_URL:
     for folder in ("queue", "control"):

@@ -15,6 +15,8 @@ from django.db.models import Max
 
 from runs import claims
 from runs.claims import Claim
+from runs.memory.metrics import SAMPLE_KINDS
+from runs.memory.writing import SeriesWriter
 from runs.models import RunEvent
 from runs.payloads import clean
 from runs.storage import digest, store_requests
@@ -46,6 +48,7 @@ class EventWriter:
         self.lost = False
         self.error: Exception | None = None
         self._pending: deque[Pending] = deque()
+        self._series = SeriesWriter(claim.run_id)
         self._started = time.perf_counter()
         self._beaten = time.monotonic()
         self._closing = threading.Event()
@@ -76,6 +79,8 @@ class EventWriter:
             while not self._closing.wait(ROUND_S) and self.error is None:
                 self._round()
             self._drain()
+            if not self.lost:
+                self._series.save(now=True)
         finally:
             connection.close()
 
@@ -145,6 +150,9 @@ class EventWriter:
             store_requests(self.claim.run_id, finished)
         self._seq = first + len(batch) - 1
         self._beaten = time.monotonic()
+        samples = (e for e in batch if e.kind in SAMPLE_KINDS)
+        self._series.add((e.payload.get("t_ms", e.t_ms), e.payload) for e in samples)
+        self._series.save()
         return True
 
     def _next_seq(self) -> int:

@@ -18,6 +18,7 @@ from runs.engine.plan import Plan
 from runs.engine.records import RunReport
 from runs.engine.session import run_plan_sync
 from runs.events import EventWriter
+from runs.memory.growth import record_growth
 from runs.models import Run
 from runs.payloads import clean, clean_text
 from runs.storage import store_requests
@@ -69,6 +70,7 @@ def _store(claim: Claim, report: RunReport, ending: Ending) -> None:
     with transaction.atomic():
         if claims.finish(claim, ending, report=_without_requests(report)):
             store_requests(claim.run_id, (request.as_dict() for request in report.requests))
+            record_growth(claim.run_id)
 
 
 def _measure(claim: Claim, writer: EventWriter, engine: Engine) -> RunReport:

@@ -7,6 +7,7 @@ from typing import Any
 from celery import shared_task
 
 from runs import claims, doorbell, executor
+from runs.memory.keeping import keep_in_order
 from runs.wake import wake_followers
 
 
@@ -21,3 +22,9 @@ def tick() -> None:
     for run_id in claims.reap():
         wake_followers(run_id)
     doorbell.ring_again()
+
+
+@shared_task(name="runs.tasks.keep_series")
+def keep_series() -> None:
+    """Roll up and prune memory series as they age (docs/memory.md)."""
+    keep_in_order()

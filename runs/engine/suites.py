@@ -60,6 +60,16 @@ LONG_CONTEXT = Suite(
         CheckSpec("repeat", {"tokens": LONG_SIZES[0]}),
     ),
 )
+MEMORY = Suite(
+    "memory",
+    "Memory growth",
+    "Fresh prompts of rising size, each with rests, an exact repeat and a short other prompt: "
+    "what context costs in memory, and what stays behind.",
+    (
+        CheckSpec("identity"),
+        *(CheckSpec("growth", {"tokens": tokens}) for tokens in (1024, 2048, 4096, *LONG_SIZES)),
+    ),
+)
 CONCURRENT = Suite(
     "concurrency",
     "Concurrency",
@@ -94,4 +104,4 @@ FULL = Suite(
     ),
 )
 
-DEFAULT_SUITES = (SMOKE, CONTRACT, LONG_CONTEXT, CONCURRENT, POOLING, RERANKING, FULL)
+DEFAULT_SUITES = (SMOKE, CONTRACT, LONG_CONTEXT, MEMORY, CONCURRENT, POOLING, RERANKING, FULL)

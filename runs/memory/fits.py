@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -62,13 +63,9 @@ def straight_line(x: Sequence[float], y: Sequence[float]) -> Fit | None:
 def bends_upwards(x: Sequence[float], y: Sequence[float]) -> bool:
     """Each step costs clearly more for its length than the one before: a line falls short."""
     pairs = sorted(zip(x, y, strict=True))
-    steps = [
-        (b[1] - a[1]) / (b[0] - a[0])
-        for a, b in zip(pairs, pairs[1:], strict=False)
-        if b[0] > a[0]
-    ]
+    steps = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(pairs) if b[0] > a[0]]
     return len(steps) >= 2 and all(
-        later > BEND * earlier > 0 for earlier, later in zip(steps, steps[1:], strict=False)
+        later > BEND * earlier > 0 for earlier, later in pairwise(steps)
     )
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from runs.memory.codec import MISSING, Column, decode, encode
+from runs.memory.metrics import SAMPLE_KINDS
 from runs.memory.models import SeriesChunk
 from runs.memory.reading import ROLLED_COLUMNS
 from runs.memory.writing import store_chunks
@@ -21,7 +22,6 @@ MINUTE_MS = 60_000
 STAGES = ((timedelta(days=14), MINUTE_MS), (timedelta(days=180), 10 * MINUTE_MS))
 EVENTS_KEPT = timedelta(days=7)  # sample events only serve whoever follows the run
 ROLLED_CHUNK_MS = 24 * 60 * MINUTE_MS
-SAMPLE_KINDS = ("memory.sample", "telemetry.sample")
 
 
 def keep_in_order(now: datetime | None = None, *, runs: int = 20) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+SAMPLE_KINDS = ("memory.sample", "telemetry.sample")
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -42,7 +44,7 @@ METRICS = {
         _server("slots_busy", "Slots busy", "slots"),
         _server("requests_waiting", "Requests waiting", "requests"),
         _server("kv_usage_ratio", "KV cache in use", "share", 1_000_000),
-        _server("cache_hit_ratio", "Prompt tokens from the cache", "share", 1_000_000),
+        _server("server_memory_bytes", "Memory as the server reports it", "bytes"),
         _server("prompt_tokens_total", "Prompt tokens, cumulative", "tokens"),
         _server("cached_tokens_total", "Cached prompt tokens, cumulative", "tokens"),
         _server("completion_tokens_total", "Completion tokens, cumulative", "tokens"),

@@ -33,22 +33,24 @@ class SeriesChunk(models.Model):
 
 
 class GrowthPoint(models.Model):
-    """Memory of the server around one long prompt. Bytes are of `figure`, of the process tree.
+    """Memory of the server around one long fresh prompt, alone on the server.
 
-    Kept when the samples are thinned: the slope is fitted from these.
+    Bytes are of `figure`, of the whole process tree. Kept when the samples are thinned: slopes
+    are fitted from these.
     """
 
     run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="growth")
     request_index = models.PositiveIntegerField()
     prompt_tokens = models.PositiveIntegerField()
-    cache = models.CharField(max_length=8, help_text="fresh or repeat, never mixed")
     is_clean = models.BooleanField(help_text="the request was a clean pass")
     figure = models.CharField(max_length=40, help_text="such as rss_bytes")
     before_bytes = models.BigIntegerField()
-    peak_bytes = models.BigIntegerField()
-    retained_bytes = models.BigIntegerField(null=True, help_text="after idle; empty: no time")
-    idle_s = models.FloatField(help_text="from the end of the request to the next")
-    samples = models.PositiveIntegerField(help_text="while it was open")
+    peak_bytes = models.BigIntegerField(help_text="until the next prompt of another size")
+    retained_bytes = models.BigIntegerField(null=True, help_text="after idle")
+    after_repeat_bytes = models.BigIntegerField(null=True, help_text="after the exact repeat")
+    after_other_bytes = models.BigIntegerField(
+        null=True, help_text="after a short other prompt: some servers save a cache only then"
+    )
 
     class Meta:
         ordering = ["prompt_tokens", "pk"]
@@ -57,4 +59,15 @@ class GrowthPoint(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.prompt_tokens} tokens, {self.cache}"
+        return f"{self.prompt_tokens} tokens in run {self.run_id}"
+
+    @property
+    def grown_bytes(self) -> int:
+        """What this prompt took at most. Never below zero: falling is not growth."""
+        return max(self.peak_bytes - self.before_bytes, 0)
+
+    @property
+    def kept_bytes(self) -> int | None:
+        """What stayed behind at last, against before; negative when memory fell."""
+        last = self.after_other_bytes or self.after_repeat_bytes or self.retained_bytes
+        return None if last is None else last - self.before_bytes

@@ -7,6 +7,7 @@ from runs.engine.checks.cancel import CANCEL
 from runs.engine.checks.chat import CHAT, STREAM
 from runs.engine.checks.concurrency import CONCURRENCY
 from runs.engine.checks.embeddings import EMBEDDINGS
+from runs.engine.checks.growth import GROWTH
 from runs.engine.checks.identity import IDENTITY
 from runs.engine.checks.long import LONG
 from runs.engine.checks.marker import MARKER
@@ -30,6 +31,7 @@ CHECKS: dict[str, Check] = {
         TOOL_RESULT,
         LONG,
         REPEAT,
+        GROWTH,
         CONCURRENCY,
         CANCEL,
         THINKING,
