@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -40,27 +41,29 @@ def postgres_program(name: str) -> str | None:
 
 
 @contextlib.contextmanager
-def postgres(folder: Path) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """A fresh PostgreSQL; yields its URL. As root it runs as the user `postgres`."""
     initdb, server = postgres_program("initdb"), postgres_program("postgres")
     if not initdb or not server:
         pytest.skip("PostgreSQL is not installed: the stack on PostgreSQL was NOT tested")
     as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    data, port = folder / "data", free_port()
-    folder.mkdir(parents=True, exist_ok=True)
-    if as_user:
-        shutil.chown(folder, "postgres")
-    init = [*as_user, initdb, "-D", str(data), "-U", "lab", "-A", "trust", "--no-sync"]
-    subprocess.run(init, check=True, stdout=subprocess.DEVNULL, cwd="/")
-    options = ["-p", str(port), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
-    process = subprocess.Popen([*as_user, server, "-D", str(data), *options], cwd="/")
-    url = f"postgres://lab@127.0.0.1:{port}/postgres"
-    try:
-        eventually(lambda: _accepts_postgres(url), deadline_s=60, what="PostgreSQL answers")
-        yield url
-    finally:
-        process.terminate()
-        process.wait(30)
+    # Not below pytest's own folder: that one is closed to other users.
+    with tempfile.TemporaryDirectory(prefix="cleanpass-postgres-") as folder:
+        if as_user:
+            shutil.chown(folder, "postgres")
+        data, port = f"{folder}/data", free_port()
+        init = [*as_user, initdb, "-D", data, "-U", "lab", "-A", "trust", "--no-sync"]
+        subprocess.run(init, check=True, stdout=subprocess.DEVNULL, cwd="/")
+        options = ["-p", str(port), "-k", "", "-c", "listen_addresses=127.0.0.1"]
+        options += ["-c", "fsync=off"]
+        process = subprocess.Popen([*as_user, server, "-D", data, *options], cwd="/")
+        url = f"postgres://lab@127.0.0.1:{port}/postgres"
+        try:
+            eventually(lambda: _accepts_postgres(url), deadline_s=60, what="PostgreSQL answers")
+            yield url
+        finally:
+            process.terminate()
+            process.wait(30)
 
 
 def _accepts_postgres(url: str) -> bool:

@@ -24,7 +24,7 @@ def stack(name: str, folder: Path) -> Iterator[dict[str, str]]:
     if name == "embedded":
         yield {}
         return
-    with postgres(folder / "postgres") as database, redis_server(folder / "redis") as broker:
+    with postgres() as database, redis_server(folder / "redis") as broker:
         yield {"DATABASE_URL": database, "REDIS_URL": broker}
 
 
