@@ -133,9 +133,11 @@ class StampedTransport(httpx.AsyncBaseTransport):
             ) from error
         except ssl.SSLError as error:
             raise TLSFailed(f"TLS with {url.host}:{port} failed: {error}", stamps) from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # UnicodeError: no possible host name
             raise ConnectFailed(
-                f"Nothing answers at {url.host}:{port} ({error.strerror or error}).", stamps
+                f"Nothing answers at {url.host}:{port} "
+                f"({getattr(error, 'strerror', '') or error}).",
+                stamps,
             ) from error
         stamps.connected_ns = now_ns()
         return wire

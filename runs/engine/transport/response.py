@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import httptools
 import httpx
@@ -111,7 +111,7 @@ class ResponseReader:
             if not self.is_complete:  # bytes after a complete answer are not ours to judge
                 self.error = str(fault)
 
-    async def body(self) -> AsyncIterator[tuple[int, bytes]]:
+    async def body(self) -> AsyncGenerator[tuple[int, bytes], None]:
         """(arrival ns, body bytes) of each block; `ending` and `error` tell afterwards why
         it stopped. A broken body ends the iteration, it does not raise."""
         at_ns, data = self._first
@@ -153,7 +153,9 @@ class ResponseReader:
         """Name the ending, unless our limit or the decompressor already did."""
         if self.ending in (Ending.LIMIT, Ending.PROTOCOL_ERROR):
             return
-        if self.is_complete:
+        if self.is_complete and self._is_cut_inside():
+            self.ending, self.error = Ending.PROTOCOL_ERROR, "the compression ended too soon"
+        elif self.is_complete:
             self.ending = Ending.COMPLETE
         elif self.error:
             self.ending = Ending.PROTOCOL_ERROR
@@ -163,6 +165,10 @@ class ResponseReader:
             self.ending, self.error = Ending.CLOSED_EARLY, "closed before the body was complete"
         else:
             self.ending = Ending.EOF
+
+    def _is_cut_inside(self) -> bool:
+        """The framing is whole, but what it holds is not."""
+        return bool(self._body_bytes) and self._inflate is not None and not self._inflate.eof
 
 
 class StampedStream(httpx.AsyncByteStream):
@@ -188,7 +194,7 @@ class StampedStream(httpx.AsyncByteStream):
         """When the peer's close was seen, if it was."""
         return self._reader.wire.closed_ns or None
 
-    def stamped(self) -> AsyncIterator[tuple[int, bytes]]:
+    def stamped(self) -> AsyncGenerator[tuple[int, bytes], None]:
         """(arrival ns, bytes after transfer decoding); one item for each received block."""
         return self._reader.body()
 
