@@ -131,8 +131,9 @@ class StampedTransport(httpx.AsyncBaseTransport):
             raise SlowConnect(
                 f"No connection to {url.host}:{port} within {self._connect_s:g} s.", stamps
             ) from error
-        except ssl.SSLError as error:
-            raise TLSFailed(f"TLS with {url.host}:{port} failed: {error}", stamps) from error
+        except (ssl.SSLError, ConnectionResetError) as error:  # a refusal is no reset
+            why = str(error) or "closed during the handshake"
+            raise TLSFailed(f"TLS with {url.host}:{port} failed: {why}", stamps) from error
         except (OSError, UnicodeError) as error:  # UnicodeError: no possible host name
             raise ConnectFailed(
                 f"Nothing answers at {url.host}:{port} "
