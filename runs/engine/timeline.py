@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 from runs.engine.clock import ms_between
 from runs.engine.reading import Reading, TokenKind
+from runs.engine.reading.figures import is_number
 from runs.engine.records import Exchange, Timeline, Tokens
 
-# A rate needs a stream that streamed: this many arrivals, over this long.
+# A rate needs a stream that streamed: so many tokens in so many arrivals, over this long, and none
+# of them with most of the text.
+MIN_TOKENS = 16
 MIN_ARRIVALS = 4
-MIN_SPAN_MS = 100.0
+MIN_SPAN_MS = 250.0
+MAX_SHARE = 0.5
 # More tokens a chunk than this: chunks are bundles, and the first one is weighed by its text.
 BUNDLE = 1.5
 TIMING_ARTIFACT = "timing_artifact"
@@ -19,17 +25,21 @@ TIMING_ARTIFACT = "timing_artifact"
 
 def count_tokens(reading: Reading) -> Tokens:
     """The server's usage; without it the streamed chunks, which are not tokens and say so."""
-    usage, details = reading.usage, reading.usage.get("completion_tokens_details")
-    cached = reading.usage.get("prompt_tokens_details")
+    usage, server = reading.usage, reading.server
+    of_prompt, of_answer = _details(usage, "prompt"), _details(usage, "completion")
     tokens = Tokens(
-        prompt=_count(usage.get("prompt_tokens")),
-        completion=_count(usage.get("completion_tokens")),
-        reasoning=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
-        cached=_count(cached.get("cached_tokens")) if isinstance(cached, dict) else None,
-        origin="usage" if usage else "unknown",
+        prompt=_first(usage.get("prompt_tokens"), usage.get("input_tokens")),
+        completion=_first(usage.get("completion_tokens"), usage.get("output_tokens")),
+        reasoning=_first(of_answer.get("reasoning_tokens"), usage.get("reasoning_tokens")),
+        cached=_first(
+            of_prompt.get("cached_tokens"), usage.get("cached_tokens"), server.get("cache_n")
+        ),
     )
-    if tokens.cached is None:
-        tokens.cached = _count(reading.server.get("cache_n"))
+    if tokens.completion is not None or tokens.prompt is not None:
+        tokens.origin = "usage"
+    elif "predicted_n" in server:  # llama.cpp: `prompt_n` is without what was cached
+        tokens.prompt = _first(server.get("prompt_n", 0.0) + server.get("cache_n", 0.0))
+        tokens.completion, tokens.origin = _first(server["predicted_n"]), "timings"
     if tokens.completion is None and reading.tokens:
         tokens.completion, tokens.origin = len(reading.tokens), "chunks"
     return tokens
@@ -73,8 +83,10 @@ def build_timeline(
 
 
 def _add_gaps(timeline: Timeline) -> None:
-    """Gaps between arrivals. Chunks that came in one read share a stamp: one arrival."""
+    """Gaps between arrivals. Chunks that came in one read share a stamp: they are one arrival,
+    since gaps of 0 would only flatter the figures."""
     arrivals = sorted(set(timeline.token_offsets_ms))
+    timeline.coalesced_chunks = len(timeline.token_offsets_ms) - len(arrivals)
     gaps = sorted(later - earlier for earlier, later in pairwise(arrivals))
     if not gaps:
         return
@@ -84,17 +96,19 @@ def _add_gaps(timeline: Timeline) -> None:
 
 
 def _add_rates(timeline: Timeline, reading: Reading, tokens: Tokens, min_span_ms: float) -> None:
-    """Decode rate and TPOT, only of a stream that really streamed."""
+    """Decode rate and TPOT, only of a stream that really streamed and was really counted."""
     assert timeline.ttft_ms is not None
     assert timeline.last_token_ms is not None
     span_ms = timeline.last_token_ms - timeline.ttft_ms
-    arrivals = len(set(timeline.token_offsets_ms))
     completion = tokens.completion or 0
-    if arrivals < MIN_ARRIVALS or span_ms < min_span_ms:
+    if span_ms < min_span_ms or not _has_streamed(timeline, reading, completion):
         timeline.decode_tps_reason = TIMING_ARTIFACT
         return
-    if completion <= 1 or (tokens.reasoning or 0) > completion:
+    if (tokens.reasoning or 0) > completion:
         timeline.decode_tps_reason = "usage_inconsistent"
+        return
+    if tokens.origin == "chunks":  # chunks are no tokens: their pace is no rate
+        timeline.decode_tps_reason = "tokens_not_counted"
         return
     first = _tokens_in_first_chunk(reading, completion)
     timeline.first_chunk_tokens = first
@@ -102,8 +116,20 @@ def _add_rates(timeline: Timeline, reading: Reading, tokens: Tokens, min_span_ms
     timeline.decode_tps = 1000 / timeline.tpot_ms
 
 
+def _has_streamed(timeline: Timeline, reading: Reading, completion: int) -> bool:
+    """Enough tokens in enough arrivals, and no arrival that brought most of the text."""
+    by_arrival: Counter[int] = Counter()
+    for token in reading.tokens:
+        by_arrival[token.at_ns] += token.chars
+    largest = max(by_arrival.values())
+    is_even = largest <= MAX_SHARE * sum(by_arrival.values())
+    return len(by_arrival) >= MIN_ARRIVALS and completion >= MIN_TOKENS and is_even
+
+
 def _tokens_in_first_chunk(reading: Reading, completion: int) -> float:
-    """1 unless chunks are bundles; then its share of the text (an estimate)."""
+    """What usage said with it; else 1, unless chunks are bundles: then its share of the text."""
+    if reading.first_chunk_tokens is not None:
+        return float(min(reading.first_chunk_tokens, completion - 1))
     if completion / len(reading.tokens) <= BUNDLE:
         return 1.0
     chars = sum(token.chars for token in reading.tokens)
@@ -111,8 +137,11 @@ def _tokens_in_first_chunk(reading: Reading, completion: int) -> float:
     return min(max(share, 1.0), completion - 1.0)
 
 
-def _count(value: object) -> int | None:
-    """A non-negative whole number, or None: servers send anything."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return int(value) if value >= 0 else None
+def _details(usage: dict[str, Any], of: str) -> dict[str, Any]:
+    details = usage.get(f"{of}_tokens_details")
+    return details if isinstance(details, dict) else {}
+
+
+def _first(*values: object) -> int | None:
+    """The first that is a count: servers send anything, and null is unknown, not 0."""
+    return next((int(v) for v in values if is_number(v) and v >= 0), None)

@@ -1,24 +1,21 @@
-"""What the answer says: marker, JSON, reasoning, repetition, and what usage claims about it."""
+"""What the answer says: finish reason, emptiness, marker, JSON."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import jsonschema
 
 from runs.engine.judge.context import Case
+from runs.engine.judge.text import answer_text, degeneration, leak_findings
+from runs.engine.judge.usage import usage_findings
 from runs.engine.outcomes import Finding
 
-CHANNEL_MARKERS = re.compile(
-    r"<\|[a-z_]{2,40}\|>|<(?:start|end)_of_turn>|\[/?INST\]", re.IGNORECASE
-)
-JUNK_RUN = re.compile(r"([^\w\s])\1{39,}")  # the same sign 40 times
-LONG_REPEAT = re.compile(r"(.{20,400}?)\1{3,}", re.DOTALL)  # a stretch four times in a row
-TAIL_CHARS = 6000
+LENGTH = ("length", "max_tokens", "max_length")
+KNOWN_REASONS = (*LENGTH, "stop", "eos", "tool_calls", "function_call", "content_filter")
+BLANK_RUN = re.compile(r"\s{200,}\Z")
 
 
 def content_findings(case: Case) -> list[Finding]:
@@ -26,172 +23,140 @@ def content_findings(case: Case) -> list[Finding]:
     return [
         *_finish(case),
         *_emptiness(case),
-        *_leaks(case),
+        *leak_findings(case),
         *degeneration(case),
         *_expected(case),
-        *_usage(case),
+        *usage_findings(case),
     ]
 
 
-def answer_text(content: str) -> str:
-    """The answer without thinking that a template let through."""
-    without = re.sub(r"<think>.*?</think>", "", content, flags=re.DOTALL)
-    return without.rpartition("</think>")[2].strip()
+# --- finish reasons ---
 
 
 def _finish(case: Case) -> list[Finding]:
+    return [*_contradictions(case), *_cut_by_length(case), *_odd_reason(case)]
+
+
+def _contradictions(case: Case) -> list[Finding]:
+    """It said that it was finished and went on, or gave two different reasons."""
     reading = case.reading
-    found = []
-    early = next((f for f in reading.finishes if f.after_tokens < len(reading.tokens)), None)
-    if early is not None and case.streamed:
-        found.append(
-            case.finding(
-                "contradictory_finish",
-                f"It said finish reason {early.reason}, and then went on with the answer.",
-                at_ms=case.at(early.at_ns),
-            )
+    if not reading.finishes or not case.streamed:
+        return []
+    first, last = reading.finishes[0], reading.finishes[-1]
+    if first.after_tokens < len(reading.tokens):
+        text = f"It said finish reason {first.reason}, and then went on with the answer."
+    elif first.reason != last.reason:
+        text = f"Two finish reasons: {first.reason}, then {last.reason}."
+    else:
+        return []
+    return [case.finding("contradictory_finish", text, at_ms=case.at(first.at_ns))]
+
+
+def _cut_by_length(case: Case) -> list[Finding]:
+    """Without a limit of ours. Thinking that never ends is its own cause, not the cut."""
+    reading = case.reading
+    if reading.finish_reason not in LENGTH or _only_thought(case):
+        return []
+    return [
+        case.finding(
+            "length_cut",
+            "The answer was cut by a length limit, though none was sent: "
+            "the server has one of its own, or its context is full.",
+            at_ms=case.at(reading.finishes[-1].at_ns),
         )
-    only_thought = bool(reading.reasoning) and not reading.content.strip()
-    if reading.finish_reason in ("length", "max_tokens") and not only_thought:
-        found.append(
-            case.finding(
-                "length_cut",
-                "The answer was cut by a length limit, though none was sent: "
-                "the server has one of its own, or its context is full.",
-                at_ms=case.at(reading.finishes[-1].at_ns),
-            )
-        )
-    return found
+    ]
+
+
+def _odd_reason(case: Case) -> list[Finding]:
+    """A reason that the protocol does not know, or tool calls that nobody received."""
+    reading, reason = case.reading, case.reading.finish_reason
+    if reason is None or reading.errors:
+        return []
+    if reason == "repetition":
+        return [case.finding("repetition", "The server stopped it for repeating itself.")]
+    if reason not in KNOWN_REASONS and case.contract.framing == "sse":
+        text = f"{reason!r} is no finish reason of the protocol."
+        return [case.finding("finish_reason_mismatch", text)]
+    if reason == "tool_calls" and not reading.tool_calls and not case.expectation.tool:
+        name = "tool_call_missing" if case.has_tools else "finish_reason_mismatch"
+        return [case.finding(name, "The finish reason is tool_calls, but no call came.")]
+    return []
+
+
+# --- emptiness ---
+
+
+def _only_thought(case: Case) -> bool:
+    reading = case.reading
+    thought = reading.reasoning.strip() or reading.content.strip()
+    return bool(thought) and not answer_text(reading.content) and not reading.tool_calls
 
 
 def _emptiness(case: Case) -> list[Finding]:
     reading = case.reading
     if reading.tool_calls or reading.errors or reading.faults or answer_text(reading.content):
         return []
-    if reading.finish_reason is None and not reading.done_seen and not reading.usages:
-        return []  # the shape says it already
-    if reading.reasoning or "<think>" in reading.content:
-        if case.expectation.tool:
-            return []  # the missing call is the finding
-        return [
-            case.finding(
-                "reasoning_only", "It only reasoned: the answer itself stayed empty.", at_ms=None
-            )
-        ]
-    if reading.content.strip():
-        return []
-    if case.expectation.tool and not reading.content:
-        return []
+    if case.expectation.tool and reading.has_output:
+        return []  # the missing call is the finding
+    if _only_thought(case):
+        text = "It only reasoned: the answer itself stayed empty."
+        return [case.finding("reasoning_only", text, at_ms=case.timeline.last_token_ms)]
+    if case.expectation.schema is not None and reading.content:
+        return []  # blanks for JSON are judged as JSON
     claimed = case.tokens.completion
     more = f", though usage counts {claimed} tokens" if claimed else ""
     return [case.finding("empty_response", f"A finished answer without any text{more}.")]
 
 
-def _leaks(case: Case) -> list[Finding]:
-    content = case.reading.content
-    if "</think>" in content or content.lstrip().startswith("<think>"):
-        if not answer_text(content):
-            return []
-        return [case.finding("reasoning_leaked", "The thinking was delivered inside the answer.")]
-    return []
-
-
-def degeneration(case: Case) -> list[Finding]:
-    """Repetition and junk, dated to the last token: it was there before anything ended it."""
-    at_ms = case.timeline.last_token_ms
-    text = case.reading.content[-TAIL_CHARS:]
-    if is_repeating(text) and case.expectation.schema is None:
-        return [case.finding("repetition", "It says the same thing over and over.", at_ms=at_ms)]
-    if CHANNEL_MARKERS.search(text) or JUNK_RUN.search(text) or "\ufffd" * 3 in text:
-        return [
-            case.finding(
-                "garbled_output", "The answer holds control markers or junk.", at_ms=at_ms
-            )
-        ]
-    return []
-
-
-def is_repeating(text: str) -> bool:
-    """A stretch of 20 characters or more, four times in a row or making up most of the text."""
-    match = LONG_REPEAT.search(text)
-    if match and re.search(r"\w{3}", match[1]):
-        return True
-    words = text.split()
-    if len(words) < 60:
-        return False
-    grams = Counter(tuple(words[i : i + 6]) for i in range(len(words) - 5))
-    return grams.most_common(1)[0][1] * 6 > len(words) * 0.5
+# --- what was expected ---
 
 
 def _expected(case: Case) -> list[Finding]:
     expect, reading = case.expectation, case.reading
-    if reading.errors or expect.tool or not case.reading.has_output:
+    if reading.errors or expect.tool or not reading.has_output or _only_thought(case):
         return []
     answer = answer_text(reading.content)
     if expect.schema is not None:
         return _json(case, answer, expect.schema)
-    wanted = expect.marker or expect.contains
-    if wanted and not _says(answer, wanted):
-        return [
-            case.finding(
-                "marker_mismatch",
-                f"Expected {wanted!r}, the answer was {answer[:120]!r}.",
-                raw=answer,
-            )
-        ]
-    return []
+    if expect.marker and not _holds(answer, expect.marker, ignore_case=False):
+        wanted = expect.marker
+    elif expect.contains and not _holds(answer, expect.contains, ignore_case=True):
+        wanted = expect.contains
+    else:
+        return []
+    text = f"Expected {wanted!r}, the answer was {answer[:120]!r}."
+    return [case.finding("marker_mismatch", text, raw=answer)]
 
 
-def _says(answer: str, wanted: str) -> bool:
-    """The wanted text stands there as a word of its own, whatever its case and spaces."""
-    squeezed = " ".join(answer.split()).casefold()
-    pattern = rf"(?<!\w){re.escape(' '.join(wanted.split()).casefold())}(?!\w)"
-    return re.search(pattern, squeezed) is not None
+def _holds(answer: str, wanted: str, *, ignore_case: bool) -> bool:
+    """The wanted text stands there as a word of its own, whatever blanks are between."""
+    pattern = r"\s+".join(re.escape(word) for word in wanted.split())
+    flags = re.IGNORECASE if ignore_case else 0
+    return re.search(rf"(?<!\w){pattern}(?!\w)", answer, flags) is not None
 
 
 def _json(case: Case, answer: str, schema: dict[str, Any]) -> list[Finding]:
     try:
-        value = json.loads(answer)
+        value = json.loads(answer, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        # Caught in legal blanks, it was lost long before a limit ended it.
-        is_blank = len("".join(case.reading.content.split())) < len(case.reading.content) / 2
-        at_ms = case.timeline.ttft_ms if is_blank else None
-        return [case.finding("json_invalid", f"No valid JSON: {error}.", at_ms=at_ms, raw=answer)]
+        return [
+            case.finding(
+                "json_invalid", f"No valid JSON: {error}.", at_ms=_blank_trap(case), raw=answer
+            )
+        ]
     fault = next(jsonschema.Draft202012Validator(schema).iter_errors(value), None)
     if fault is None:
         return []
     where = "/".join(str(part) for part in fault.absolute_path) or "the top level"
-    return [
-        case.finding(
-            "schema_mismatch", f"JSON, but at {where}: {fault.message[:200]}.", raw=answer
-        )
-    ]
+    text = f"JSON, but at {where}: {fault.message[:200]}."
+    return [case.finding("schema_mismatch", text, raw=answer)]
 
 
-def _usage(case: Case) -> list[Finding]:
-    """Usage that contradicts what arrived."""
-    reading, tokens = case.reading, case.tokens
-    if tokens.origin != "usage":
-        return []
-    said = len(reading.content) + len(reading.reasoning)
-    problem = ""
-    if tokens.completion == 0 and said:
-        problem = f"usage counts no tokens for {said} characters"
-    elif (
-        tokens.reasoning
-        and tokens.completion is not None
-        and (tokens.reasoning > tokens.completion)
-    ):
-        problem = f"{tokens.reasoning} reasoning tokens of {tokens.completion} in all"
-    elif tokens.cached and tokens.prompt is not None and tokens.cached > tokens.prompt:
-        problem = f"{tokens.cached} cached tokens of a prompt of {tokens.prompt}"
-    elif any(b < a for a, b in pairwise(_completions(reading.usages))):
-        problem = "the running count of tokens fell"
-    return [case.finding("usage_inconsistent", f"Usage contradicts itself: {problem}.")] * bool(
-        problem
-    )
+def _blank_trap(case: Case) -> float | None:
+    """Caught in legal blanks it was lost there, long before a limit ended it."""
+    trap = BLANK_RUN.search(case.reading.content)
+    return case.at_char(trap.start()) if trap else None
 
 
-def _completions(usages: list[dict[str, Any]]) -> list[int]:
-    counts = [usage.get("completion_tokens") for usage in usages]
-    return [count for count in counts if isinstance(count, int)]
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runs.engine.clock import ms_between
 from runs.engine.judge.expectation import Contract, Expectation
 from runs.engine.outcomes import Finding, Outcome
-from runs.engine.reading import Reading
+from runs.engine.reading import Reading, TokenKind
 from runs.engine.records import Exchange, Timeline, Tokens
 from runs.engine.redact import excerpt
 
@@ -28,12 +28,27 @@ class Case:
         return self.exchange.spec.stream
 
     @property
+    def has_tools(self) -> bool:
+        """Tools were offered to the model."""
+        return bool(self.expectation.tool or (self.exchange.spec.body or {}).get("tools"))
+
+    @property
     def end_ms(self) -> float:
         return self.timeline.end_ms or 0.0
 
     def at(self, moment_ns: int | None) -> float | None:
         """A moment as ms since the request was sent."""
         return None if moment_ns is None else ms_between(self.exchange.sent_ns, moment_ns)
+
+    def at_char(self, position: int) -> float | None:
+        """When the character at this position of the content arrived."""
+        seen = 0
+        for token in self.reading.tokens:
+            if token.kind is TokenKind.CONTENT:
+                seen += token.chars
+                if seen > position:
+                    return self.at(token.at_ns)
+        return self.timeline.last_token_ms
 
     def finding(
         self,

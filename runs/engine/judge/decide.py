@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from runs.engine.failure_classes import FAILURE_CLASSES
 from runs.engine.outcomes import SEVERITY, Finding, Outcome
 
+Verdict = tuple[Outcome, str, str]
+
 
 def default_outcome(failure_class: str) -> Outcome:
     """The outcome that a class has unless its finding says otherwise."""
@@ -23,11 +25,10 @@ def in_time(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: math.inf if f.at_ms is None else f.at_ms)
 
 
-def decide(findings: Sequence[Finding]) -> tuple[Outcome, str, str]:
+def decide(findings: Sequence[Finding]) -> Verdict:
     """(outcome, failure class, explanation); a clean pass has neither class nor explanation."""
     if not findings:
         return Outcome.CLEAN_PASS, "", ""
-    worst = max(findings, key=lambda f: SEVERITY[outcome_of(f)])
-    level = outcome_of(worst)
+    level = max((outcome_of(f) for f in findings), key=SEVERITY.__getitem__)
     first = next(f for f in in_time(findings) if outcome_of(f) is level)
     return level, first.failure_class, first.explanation

@@ -20,6 +20,9 @@ class Expectation:
     prompt_tokens: int | None = None  # known size of the prompt
     names: tuple[str, ...] = ()  # acceptable in `model`; empty: not judged here
     count: int | None = None  # vectors or results due
+    dimension: int | None = None  # of each vector
+    top_index: int | None = None  # the document that must score highest
+    min_decode_tps: float | None = None  # slower is too slow for the role
     encoding: str = "float"  # of embeddings: float | base64
     cancelled_by_check: bool = False  # the check itself closed the connection
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runs.engine.judge.context import Case
-from runs.engine.judge.errors import NOT_A_NUMBER, class_of_status
+from runs.engine.judge.errors import class_of_status
 from runs.engine.outcomes import Finding, Outcome
 from runs.engine.records import Ending
 
@@ -44,8 +44,9 @@ def http_error(case: Case) -> Finding | None:
     said = said or case.reading.text.strip()
     if status < 400:
         return case.finding("http_4xx", f"HTTP {status}: a redirect, which is never followed.")
-    name = class_of_status(status, said)
-    if case.expectation.kind != "chat" and status >= 500 and NOT_A_NUMBER.search(said):
-        name = "pooling_invalid"  # the vector itself could not be written down
+    kind = case.expectation.kind
+    name = class_of_status(status, said, kind=kind, has_tools=case.has_tools)
     short = " ".join(said.split())[:300] or "no text"
-    return case.finding(name, f"HTTP {status}: {short}", at_ms=case.timeline.headers_ms)
+    return case.finding(
+        name, f"HTTP {status}: {short}", at_ms=case.timeline.headers_ms, raw=case.reading.text
+    )

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from runs.engine.judge.content import content_findings, degeneration
+from runs.engine.judge.content import content_findings
 from runs.engine.judge.context import Case
 from runs.engine.judge.decide import in_time
 from runs.engine.judge.expectation import Contract, Expectation
 from runs.engine.judge.pooling import pooling_findings
 from runs.engine.judge.reach import http_error, unreached
 from runs.engine.judge.shape import shape_findings
+from runs.engine.judge.streaming import streaming_findings
+from runs.engine.judge.text import degeneration
 from runs.engine.judge.tools import tool_findings
 from runs.engine.outcomes import Finding
 from runs.engine.reading import Reading
 from runs.engine.records import Ending, Exchange, Timeline, Tokens
 
-# One arrival for this many characters of answer is a burst, not a stream.
-BURST_CHARS = 40
+CUT = (
+    "truncated_stream",
+    "empty_response",
+    "partial_prefill",
+    "stalled_prefill",
+    "stalled_decode",
+    "incomplete_over_limit",
+    "queue_stall",
+    "cancelled",
+    "probe_limit",
+    "oversized",
+)
+RAN_ON = ("stalled_decode", "incomplete_over_limit", "probe_limit")
 
 
 def judge_request(
@@ -36,18 +49,17 @@ def judge_request(
     found = shape_findings(case)
     if expectation.kind != "chat":
         return in_time([*found, *([] if found else pooling_findings(case))])
-    if not _is_cut(found):
-        found += [*content_findings(case), *tool_findings(case), *_prompt(case), *_stream(case)]
-    elif found[-1].failure_class in ("stalled_decode", "incomplete_over_limit", "probe_limit"):
-        found += degeneration(case)
+    names = {finding.failure_class for finding in found}
+    if names.isdisjoint(CUT):  # only an answer that ended by itself is judged by what it says
+        found += [
+            *content_findings(case),
+            *tool_findings(case),
+            *_prompt(case),
+            *streaming_findings(case),
+        ]
+    elif not names.isdisjoint(RAN_ON):
+        found += degeneration(case, with_reasoning=True)
     return in_time([*found, *_names(case)])
-
-
-def _is_cut(found: list[Finding]) -> bool:
-    """An answer that did not end by itself is not judged by what it says."""
-    cut = ("truncated_stream", "stalled", "incomplete", "empty_response", "queue_stall")
-    ours = ("cancelled", "probe_limit", "oversized")
-    return any(f.failure_class.startswith((*cut, *ours)) for f in found)
 
 
 def _prompt(case: Case) -> list[Finding]:
@@ -71,24 +83,6 @@ def _prompt(case: Case) -> list[Finding]:
             )
         )
     return found
-
-
-def _stream(case: Case) -> list[Finding]:
-    """A stream that arrived all at once cannot be timed."""
-    reading, timeline = case.reading, case.timeline
-    if not case.streamed or reading.first_event_ns is None or not reading.tokens:
-        return []
-    chars = sum(token.chars for token in reading.tokens)
-    arrivals = len(set(timeline.token_offsets_ms))
-    if arrivals == 1 and chars > BURST_CHARS and (case.tokens.completion or 0) > 8:
-        return [
-            case.finding(
-                "buffered_stream",
-                f"The whole answer ({chars} characters) arrived in one burst.",
-                at_ms=timeline.ttft_ms,
-            )
-        ]
-    return []
 
 
 def _names(case: Case) -> list[Finding]:

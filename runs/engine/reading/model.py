@@ -70,6 +70,8 @@ class ToolCall:
     name: str = ""
     arguments: str = ""
     has_arguments: bool = False
+    is_object: bool = False  # arguments came as an object instead of as text
+    shares_index: bool = False  # another call came under the same index
 
     def as_dict(self) -> dict[str, Any]:
         return {"id": self.id, "name": self.name, "arguments": self.arguments}
@@ -87,11 +89,15 @@ class Reading:
     tool_calls: list[ToolCall] = field(default_factory=list)
     finishes: list[Finish] = field(default_factory=list)
     usages: list[dict[str, Any]] = field(default_factory=list)
+    has_closing_usage: bool = False  # usage came after the last token, in an event of its own
     server: dict[str, float] = field(default_factory=dict)  # server-reported figures
-    progress: list[dict[str, Any]] = field(default_factory=list)  # prompt_progress objects
+    progress: list[tuple[int, int]] = field(default_factory=list)  # prefill: (read, of) tokens
     models: list[str] = field(default_factory=list)  # distinct, in order of appearance
     errors: list[StreamError] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    cut_piece: str = ""  # what was still unfinished when the body ended
+    loading_lines: int = 0  # a gateway's own words while it loads the model: no tokens
+    first_chunk_tokens: int | None = None  # where usage came with the first token chunk
     json_body: Any = None  # of an unstreamed answer
     text: str = ""  # bounded copy of the body's start, for excerpts
     text_tail: str = ""  # bounded copy of its end
@@ -121,6 +127,13 @@ class Reading:
     def finish_reason(self) -> str | None:
         """The last finish reason: an early one that text follows contradicts itself."""
         return self.finishes[-1].reason if self.finishes else None
+
+    @property
+    def is_answer(self) -> bool:
+        """A JSON body has the parts of a chat answer, even if they say nothing."""
+        body = self.json_body
+        keys = ("choices", "message", "response", "error")
+        return isinstance(body, dict) and any(key in body for key in keys)
 
     @property
     def has_output(self) -> bool:

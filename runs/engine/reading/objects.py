@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from runs.engine.reading.banner import LoadingBanner
+from runs.engine.reading.figures import read_figures, read_native
 from runs.engine.reading.model import (
     Finish,
     Reading,
@@ -24,22 +26,29 @@ class ObjectReader:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
+        self._banner = LoadingBanner()
         self._content: list[str] = []
         self._reasoning: list[str] = []
 
     def read(self, at_ns: int, value: dict[str, Any], event: str, raw: str) -> None:
         """One object, with the event's name if it had one."""
+        tokens_before = len(self._reading.tokens)
         self._model(value)
-        self._figures(value)
-        if self.read_error(at_ns, value, raw, event=event):
-            return
+        read_figures(self._reading, value)
+        is_error = self.read_error(at_ns, value, raw, event=event)
         choices = value.get("choices")
         if isinstance(choices, list):
             for choice in choices:
                 if isinstance(choice, dict) and not choice.get("index"):
-                    self._choice(at_ns, choice, raw)
+                    self._choice(at_ns, choice, raw, is_error=is_error)
         elif isinstance(value.get("message"), dict) or "done" in value:
             self._native(at_ns, value)
+        if len(self._reading.tokens) > tokens_before:
+            self._reading.has_closing_usage = False
+            if not tokens_before:
+                self._first_tokens(value)
+        elif isinstance(value.get("usage"), dict):
+            self._reading.has_closing_usage = True
 
     def close(self) -> None:
         """Join the texts that were collected piece by piece."""
@@ -70,20 +79,29 @@ class ObjectReader:
         error = value.get("error")
         if not error and event == "error":
             error = value
+        if not error and (value.get("object") == "error" or value.get("type") == "error"):
+            error = value
         if not error and "choices" not in value and isinstance(value.get("detail"), str | list):
             error = value["detail"]
         if not error:
             return False
         message, code = _error_text(error)
+        self.add_error(at_ns, message, code, raw, was_event=was_event)
+        return True
+
+    def add_error(
+        self, at_ns: int, message: str, code: str, raw: str, *, was_event: bool = True
+    ) -> None:
         self._reading.errors.append(
             StreamError(at_ns, message, code, raw[:RAW_CHARS], was_event=was_event)
         )
-        return True
 
     # --- OpenAI ---
 
-    def _choice(self, at_ns: int, choice: dict[str, Any], raw: str) -> None:
-        delta = choice.get("delta", choice.get("message"))
+    def _choice(self, at_ns: int, choice: dict[str, Any], raw: str, *, is_error: bool) -> None:
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            delta = choice.get("message")
         before = len(self._reading.tokens)
         if isinstance(delta, dict):
             self._delta(at_ns, delta)
@@ -92,19 +110,19 @@ class ObjectReader:
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             self._finish(at_ns, reason)
-            if reason in ERROR_FINISHES:
-                self._reading.errors.append(
-                    StreamError(at_ns, f"finish reason {reason}", reason, raw[:RAW_CHARS])
-                )
+            if reason in ERROR_FINISHES and not is_error:
+                self.add_error(at_ns, f"finish reason {reason}", reason, raw)
         elif len(self._reading.tokens) == before:
             self._reading.empty_deltas += 1
 
     def _delta(self, at_ns: int, delta: dict[str, Any]) -> None:
         thought = next((delta[key] for key in REASONING_KEYS if _is_text(delta.get(key))), "")
-        if thought:
+        if thought and not self._is_banner(thought):
             self._reasoning.append(thought)
             self._token(at_ns, TokenKind.REASONING, len(thought))
         self._content_piece(at_ns, _content_text(delta.get("content")))
+        if _is_text(delta.get("refusal")):
+            self._content_piece(at_ns, delta["refusal"])
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
             for position, call in enumerate(calls):
@@ -114,31 +132,51 @@ class ObjectReader:
             self._tool(at_ns, 0, {"function": delta["function_call"]})
 
     def _content_piece(self, at_ns: int, text: str) -> None:
-        if text:
+        if text and not self._is_banner(text):
             self._content.append(text)
             self._token(at_ns, TokenKind.CONTENT, len(text))
 
+    def _is_banner(self, text: str) -> bool:
+        """A gateway's loading report is no token of the model."""
+        if self._reading.tokens or not self._banner.holds(text):
+            return False
+        self._reading.loading_lines += 1
+        return True
+
+    # --- tool calls ---
+
     def _tool(self, at_ns: int, position: int, call: dict[str, Any]) -> None:
         """A fragment: the first one names the call, later ones add to its arguments."""
-        index = call.get("index")
-        index = index if isinstance(index, int) else position
-        known = next((c for c in self._reading.tool_calls if c.index == index), None)
-        if known is None:
-            known = ToolCall(index)
-            self._reading.tool_calls.append(known)
         function = call.get("function")
         function = function if isinstance(function, dict) else {}
-        name, arguments = function.get("name"), function.get("arguments")
+        name = str(function["name"]) if _is_text(function.get("name")) else ""
+        known = self._known_call(call, position, name)
+        arguments = function.get("arguments")
         if isinstance(call.get("id"), str):
             known.id = known.id or call["id"]
-        if _is_text(name):
-            known.name += str(name)
+        if name and name != known.name:  # some servers repeat the name with every fragment
+            known.name += name
         text = _arguments_text(arguments)
         if text:
             known.arguments += text
             known.has_arguments = True
-        if _is_text(name) or text:
-            self._token(at_ns, TokenKind.TOOL, len(text))
+            known.is_object = known.is_object or isinstance(arguments, dict)
+        if name or text:
+            self._token(at_ns, TokenKind.TOOL, len(text) or len(name))
+
+    def _known_call(self, call: dict[str, Any], position: int, name: str) -> ToolCall:
+        """The call that a fragment belongs to. A new name under a new id is another call, even
+        where the server reuses the index."""
+        given, calls = call.get("index"), self._reading.tool_calls
+        index = given if isinstance(given, int) else position
+        known = next((c for c in reversed(calls) if c.index == index), None)
+        another = False
+        if known is not None and name and known.id:
+            another = call.get("id") not in (None, "", known.id)
+        if known is None or another:
+            known = ToolCall(index, shares_index=another)
+            calls.append(known)
+        return known
 
     # --- Ollama's native API ---
 
@@ -153,8 +191,7 @@ class ObjectReader:
             reason = value.get("done_reason")
             if isinstance(reason, str) and reason:
                 self._finish(at_ns, reason)
-            if isinstance(value.get("eval_count"), int):
-                self._reading.usages.append(_native_usage(value))
+            read_native(self._reading, value)
 
     # --- facts beside the text ---
 
@@ -164,18 +201,15 @@ class ObjectReader:
         if _is_text(name) and not is_fake and name not in self._reading.models:
             self._reading.models.append(str(name)[:300])
 
-    def _figures(self, value: dict[str, Any]) -> None:
-        reading = self._reading
-        if isinstance(value.get("usage"), dict) and value["usage"]:
-            reading.usages.append(value["usage"])
-        for key in ("timings", "metrics", "mtplx_stats"):
-            if isinstance(value.get(key), dict):
-                reading.server.update(_numbers(value[key]))
-        if isinstance(value.get("prompt_progress"), dict):
-            reading.progress.append(value["prompt_progress"])
+    def _first_tokens(self, value: dict[str, Any]) -> None:
+        """How many tokens the first chunk holds, where usage came with it."""
+        usage = value.get("usage")
+        count = usage.get("completion_tokens") if isinstance(usage, dict) else None
+        if isinstance(count, int) and count > 0:
+            self._reading.first_chunk_tokens = count
 
     def _finish(self, at_ns: int, reason: str) -> None:
-        self._reading.finishes.append(Finish(at_ns, reason, len(self._reading.tokens)))
+        self._reading.finishes.append(Finish(at_ns, reason[:200], len(self._reading.tokens)))
 
     def _token(self, at_ns: int, kind: TokenKind, chars: int) -> None:
         self._reading.tokens.append(TokenChunk(at_ns, kind, chars))
@@ -211,21 +245,3 @@ def _error_text(error: object) -> tuple[str, str]:
         codes = [error.get(key) for key in ("type", "code", "status")]
         return str(message)[:1000], " ".join(str(c) for c in codes if c is not None)[:200]
     return str(error)[:1000], ""
-
-
-def _numbers(values: dict[str, Any]) -> dict[str, float]:
-    return {
-        key: float(value)
-        for key, value in values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-
-
-def _native_usage(value: dict[str, Any]) -> dict[str, Any]:
-    """Ollama's counters under the names of the OpenAI protocol."""
-    prompt, completion = value.get("prompt_eval_count"), value["eval_count"]
-    usage: dict[str, Any] = {"completion_tokens": completion}
-    if isinstance(prompt, int):
-        usage["prompt_tokens"] = prompt
-        usage["total_tokens"] = prompt + completion
-    return usage

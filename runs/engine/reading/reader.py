@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from runs.engine.reading.figures import read_comment
 from runs.engine.reading.model import Fault, Framing, Reading
 from runs.engine.reading.objects import ObjectReader
 from runs.engine.sse import Item, LineKind, NDJSONParser, SSEParser
 
 EXCERPT_CHARS = 4096
 DONE = "[DONE]"
+BOM = b"\xef\xbb\xbf"
+SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+NDJSON_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+FIRST_LINE_BYTES = 64 * 1024  # how far a first line is looked for, to tell NDJSON from JSON
 
 
 class BodyReader:
@@ -27,6 +32,7 @@ class BodyReader:
         self._whole: list[bytes] = []
         self._undecided = b""
         self._last_ns = 0
+        self._last_object: dict[str, Any] | None = None
 
     def feed(self, at_ns: int, data: bytes) -> None:
         """One block of body bytes with its arrival."""
@@ -43,16 +49,37 @@ class BodyReader:
         else:
             self._decide(at_ns, data)
 
-    def close(self) -> Reading:
-        """The end of the body; gives the finished reading."""
+    def close(self, *, is_whole: bool = True) -> Reading:
+        """The end of the body; gives the finished reading. `is_whole` False: the transport was
+        cut, so that an unfinished last event is no event."""
         if self._parser is None and self._undecided:
             self._start_whole(self._undecided)
         if self._parser is not None:
-            self._take(self._parser.close())
+            self._close_stream(self._parser.close(), is_whole=is_whole)
         elif self._whole:
             self._read_whole(b"".join(self._whole))
         self._objects.close()
         return self.reading
+
+    def _close_stream(self, items: list[Item], *, is_whole: bool) -> None:
+        last = items[-1] if items else None
+        if last is None or last.is_terminated:
+            self._take(items)
+            return
+        self._take(items[:-1])
+        is_event = last.data.strip() == DONE or _object_or_none(last.data) is not None
+        if is_whole and is_event:
+            self._take([last])
+        else:
+            self.reading.cut_piece = last.data[:EXCERPT_CHARS]
+        self._settle_single_line()
+
+    def _settle_single_line(self) -> None:
+        """One JSON object on one line, without a label that says NDJSON, is simply JSON."""
+        reading = self.reading
+        if reading.framing is Framing.NDJSON and reading.events == 1 and not self._is_labelled:
+            reading.framing, reading.first_event_ns = Framing.JSON, None
+            reading.json_body = self._last_object
 
     def tail(self, chars: int) -> str:
         """The last characters that were said, for people who watch."""
@@ -62,30 +89,36 @@ class BodyReader:
 
     def _decide(self, at_ns: int, data: bytes) -> None:
         """By the content type; where that says nothing, by the first bytes that are not blank."""
+        self._undecided += data
+        start = self._undecided.lstrip().removeprefix(BOM).lstrip()
         declared = self.reading.content_type
-        if declared == "text/event-stream":
-            self._start(Framing.SSE, SSEParser(self._line_bytes), at_ns, data)
-        elif declared in ("application/x-ndjson", "application/jsonl", "application/ndjson"):
-            self._start(Framing.NDJSON, NDJSONParser(self._line_bytes), at_ns, data)
-        else:
-            self._undecided += data
-            self._guess(at_ns)
-
-    def _guess(self, at_ns: int) -> None:
-        start = self._undecided.lstrip()
-        if not start or (b"data:".startswith(start[:5]) and len(start) < 5):
+        if not start:
             return
-        if start.startswith((b"data:", b"event:", b": ", b":\n")):
-            self._start(Framing.SSE, SSEParser(self._line_bytes), at_ns, self._undecided)
-        else:
+        if declared in NDJSON_TYPES:
+            self._start(Framing.NDJSON, NDJSONParser(self._line_bytes), at_ns)
+        elif start.startswith((b"{", b"[", b"<")):
+            self._guess_json(at_ns, start)
+        elif declared == "text/event-stream" or start.startswith(SSE_STARTS):
+            self._start(Framing.SSE, SSEParser(self._line_bytes), at_ns)
+        elif len(start) >= max(map(len, SSE_STARTS)):
             self._start_whole(self._undecided)
 
-    def _start(
-        self, framing: Framing, parser: SSEParser | NDJSONParser, at_ns: int, data: bytes
-    ) -> None:
+    def _guess_json(self, at_ns: int, start: bytes) -> None:
+        """An object that ends with its line may be the first of several: read it at once."""
+        line, newline, _ = start.partition(b"\n")
+        if newline and start[:1] == b"{" and _object_or_none(line.decode("utf-8", "replace")):
+            self._start(Framing.NDJSON, NDJSONParser(self._line_bytes), at_ns)
+        elif newline or start[:1] != b"{" or len(start) > FIRST_LINE_BYTES:
+            self._start_whole(self._undecided)
+
+    @property
+    def _is_labelled(self) -> bool:
+        return self.reading.content_type in NDJSON_TYPES
+
+    def _start(self, framing: Framing, parser: SSEParser | NDJSONParser, at_ns: int) -> None:
         self.reading.framing = framing
         self._parser = parser
-        self._undecided = b""
+        data, self._undecided = self._undecided, b""
         self._take(parser.feed(at_ns, data))
 
     def _start_whole(self, data: bytes) -> None:
@@ -98,7 +131,7 @@ class BodyReader:
     def _take(self, items: list[Item]) -> None:
         for item in items:
             if item.kind is LineKind.COMMENT:
-                self.reading.comments += 1
+                read_comment(self.reading, item.data)
             elif item.kind is LineKind.STRAY:
                 self._stray(item)
             else:
@@ -107,28 +140,34 @@ class BodyReader:
             self.reading.is_oversized = True
 
     def _event(self, item: Item) -> None:
-        reading = self.reading
+        reading, text = self.reading, item.data.strip()
+        if not text:
+            return
         reading.events += 1
         if reading.first_event_ns is None:
             reading.first_event_ns = item.at_ns
         reading.ends_unterminated = not item.is_terminated
-        text = item.data.strip()
         if text == DONE:
             reading.done_ns = reading.done_ns or item.at_ns
             return
         if reading.done_ns is not None:
             reading.events_after_done += 1
-        if text:
-            self._parse(item, text)
+        self._parse(item, text)
 
     def _parse(self, item: Item, text: str) -> None:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            self._resynchronise(item, text, str(error))
+            if item.event == "error":
+                self._objects.add_error(item.at_ns, text[:1000], "error", text)
+            else:
+                self._resynchronise(item, text, str(error))
             return
         if isinstance(value, dict):
             self._objects.read(item.at_ns, value, item.event, text)
+            self._last_object = value
+        elif item.event == "error":
+            self._objects.add_error(item.at_ns, str(value)[:1000], "error", text)
         else:
             self.reading.faults.append(Fault(item.at_ns, text[:EXCERPT_CHARS], "no JSON object"))
 
