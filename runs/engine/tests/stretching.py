@@ -10,8 +10,8 @@ from typing import Any
 
 from runs.engine.plan import Deadlines
 
-LONGEST_MS = 1500.0
-SMALLEST = 0.03  # timers are too coarse for less
+LONGEST_MS = 700.0
+SMALLEST = 0.02  # timers are too coarse for less
 SHORTEST_DEADLINE_S = 0.3
 DEADLINES_MS = {
     "prefill_deadline_ms": 120_000,

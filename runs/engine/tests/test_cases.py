@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runs.engine.judge.content import answer_text
 from runs.engine.judge.pooling import rerank_rows
+from runs.engine.judge.text import answer_text
 from runs.engine.tests.playing import Outcomes, Played, play
 from runs.engine.tests.replay import load_cases
 
