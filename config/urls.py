@@ -7,6 +7,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("catalog.urls")),  # first: its forms lie below /deployments/
     path("", include("verdicts.urls")),
+    path("", include("runs.memory.urls")),
     path("runs/", include("runs.urls")),
     path("", include("people.urls")),
 ]

@@ -6,6 +6,7 @@ import secrets
 
 from catalog.models import Alias, Deployment, Endpoint, Revision
 from runs.engine.plan import CheckSpec, Plan, Target
+from runs.memory.budget import limits_for
 from runs.models import Suite
 
 
@@ -65,5 +66,6 @@ def build_plan(
         suite_version=suite.version,
         checks=tuple(CheckSpec(check["key"], check.get("params", {})) for check in suite.checks),
         target=target,
+        guards=limits_for(revision, deployment.host),
         seed=secrets.randbelow(2**31),
     )

@@ -65,11 +65,29 @@ def points(
     )
 
 
-def bars(name: str, x: Sequence[Any], y: Values, *, series: int = 1, **more: Any) -> go.Bar:
-    return go.Bar(name=name, x=list(x), y=_plain(y), marker={"color": _series(series)}, **more)
+def bars(
+    name: str,
+    x: Sequence[Any],
+    y: Values,
+    *,
+    series: int = 1,
+    pattern: str = "",
+    errors: Sequence[float] | None = None,
+    **more: Any,
+) -> go.Bar:
+    """Bars; a pattern marks what was not measured."""
+    hatch = {"shape": pattern, "fgcolor": _series(series), "bgcolor": "rgba(0,0,0,0)"}
+    return go.Bar(
+        name=name,
+        x=list(x),
+        y=_plain(y),
+        marker={"color": _series(series), "pattern": hatch if pattern else None},
+        error_y=None if errors is None else {"array": list(errors), "color": "var(--ink-2)"},
+        **more,
+    )
 
 
-def guard_line(name: str, x: Sequence[float], value: float, **more: Any) -> go.Scatter:
+def guard_line(name: str, x: Sequence[Any], value: float, **more: Any) -> go.Scatter:
     """A limit: dashed and in the colour of what is bad."""
     return go.Scatter(
         name=name,
@@ -95,7 +113,7 @@ def build(
     A trace of the second panel has `yaxis="y2"`, and so on. The first is on top.
     """
     figure = go.Figure(data=list(traces), layout=go.Layout(template=go.layout.Template()))
-    figure.update_layout(
+    look = dict(
         height=height,
         margin={"l": 56, "r": 16, "t": 8, "b": 48},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -106,8 +124,8 @@ def build(
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         xaxis={**_ruled(x_title), **_ticks(x_ticks), "anchor": _y(len(axes))},
         **_panels(axes),
-        **layout,
     )
+    figure.update_layout(**(look | layout))
     data: Figure = figure.to_plotly_json()
     data["layout"].pop("template", None)
     return data

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from runs.charts.axes import ticks
-from runs.charts.memory import memory_picture
 from runs.charts.prompts import prompt_plots
 from runs.charts.timeline import request_picture
 from runs.charts.waterfall import waterfall
@@ -80,14 +79,6 @@ def test_offsets_survive_storing_to_the_microsecond() -> None:
     assert unpack_offsets(pack_offsets([1e12])) == [4_294_967.295]
     assert pack_offsets([]) == b""
     assert unpack_offsets(b"") == []
-
-
-def test_memory_is_drawn_from_zero() -> None:
-    assert memory_picture([]) is None
-    picture = memory_picture([(0.0, 100), (1000.0, 200)])
-    assert picture is not None
-    assert (picture.first_bytes, picture.peak_bytes, picture.last_bytes) == (100, 200, 200)
-    assert picture.points == "0.00,54.55 100.00,9.09"
 
 
 def test_a_longer_prompt_is_drawn_fresh_and_repeated_apart() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from runs.charts.memory import memory_picture
 from runs.charts.prompts import prompt_plots
 from runs.charts.timeline import request_picture
 from runs.charts.waterfall import waterfall
@@ -17,8 +17,9 @@ from runs.estimates import estimate_cost
 from runs.explain import explain
 from runs.figures import fresh_beside_repeat, request_figures, server_figures
 from runs.follow import read_page, status_of
+from runs.memory.run_chart import memory_facts, not_observed, run_chart
 from runs.models import Run, RunRequest, RunState
-from runs.selectors import memory_series, twin_of
+from runs.selectors import twin_of
 from runs.views.tables import csv_response
 
 
@@ -52,7 +53,9 @@ def _result(run: Run) -> dict[str, Any]:
         "instrument": {k: v for k, v in report.get("instrument", {}).items() if k != "seed"},
         "warnings": report.get("warnings", []),
         "load_ms": report.get("load_ms"),
-        "memory": memory_picture(memory_series(run)),
+        "memory": memory_facts(run),
+        "memory_chart": run_chart(run, reverse("run-memory-csv", args=[run.pk])),
+        "memory_not_observed": not_observed(run),
     }
 
 

@@ -16,6 +16,8 @@ from catalog.models import (
     Runtime,
     RuntimeBuild,
 )
+from people.tests.cast import quick_hashing as quick_hashing
+from people.tests.cast import vera as vera
 from runs.memory.writing import SeriesWriter
 from runs.models import Run, Suite
 
