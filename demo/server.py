@@ -51,12 +51,18 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--context-per-slot", type=int, default=8192, help="tokens")
     parser.add_argument("--alias", default="smollm2-135m", help="model name to answer to")
-    parser.add_argument("--threads", type=int, default=max(1, min(4, os.cpu_count() or 1)))
+    parser.add_argument("--threads", type=int, default=threads_to_spare())
     parser.add_argument("--model", type=Path, help="another GGUF file")
     parser.add_argument("--embeddings", action="store_true", help="serve embeddings")
     parser.add_argument("--rerank", type=Path, metavar="GGUF", help="serve this rerank model")
     parser.add_argument("--exit-with-parent", action="store_true")
     return parser.parse_args(arguments)
+
+
+def threads_to_spare() -> int:
+    """Half of the cores: llama.cpp's threads wait for each other by spinning, so that one core
+    less than it counts on makes it ten times slower."""
+    return max(1, min(4, (os.cpu_count() or 2) // 2))
 
 
 def start(options: argparse.Namespace) -> Any:

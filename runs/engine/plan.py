@@ -58,7 +58,8 @@ class CheckSpec:
 class Plan:
     """A suite bound to a target: everything that decides what is sent.
 
-    `sampling` empty means the runtime's own default. `max_tokens` is never sent.
+    `sampling` empty means greedy (temperature 0), so that the same question gets the same
+    answer. `max_tokens` is never sent.
     """
 
     suite: str

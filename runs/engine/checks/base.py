@@ -103,15 +103,10 @@ def chat(
     return Request(spec, expect, asked, stop_after_tokens, stop_after_s)
 
 
-def exact(scene: Scene, prompt: Prompt, *, stream: bool = True, **options: Any) -> Ask:
-    """A question with one right answer: greedy, unless the plan says how to sample."""
+def question(scene: Scene, prompt: Prompt, *, stream: bool = True, **options: Any) -> Ask:
+    """Greedy, unless the plan says how to sample: the same question gets the same answer."""
     sampling = scene.plan.sampling or GREEDY
     return Ask(prompt.messages, stream=stream, sampling=sampling, **options)
-
-
-def free(scene: Scene, prompt: Prompt, *, stream: bool = True) -> Ask:
-    """A question whose answer is open: sampled as the plan says, or as the runtime does."""
-    return Ask(prompt.messages, stream=stream, sampling=scene.plan.sampling)
 
 
 def spread(values: list[float | None]) -> dict[str, float] | None:

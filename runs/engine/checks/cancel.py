@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, Params, Scene, chat, question
 from runs.engine.checks.marker import request as marker
 from runs.engine.clock import ms_between, now_ns
 from runs.engine.judge import Expectation
@@ -18,7 +18,7 @@ LOOKS = 4
 async def run(scene: Scene, params: Params) -> Found:
     """Looks come after a silence: looking sooner would keep the work alive that we look for."""
     before = await look(scene)
-    ask = exact(scene, scene.prompts.endless())
+    ask = question(scene, scene.prompts.endless())
     sent = await scene.send(
         chat(
             scene,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, Params, Scene, chat, free
+from runs.engine.checks.base import Check, Found, Params, Scene, chat, question
 from runs.engine.judge import Expectation
 
 
 async def run_whole(scene: Scene, params: Params) -> Found:
-    ask = free(scene, scene.prompts.counting(), stream=False)
+    ask = question(scene, scene.prompts.counting(), stream=False)
     await scene.send(chat(scene, "chat", "chat", ask, Expectation()))
     return Found()
 
 
 async def run_streamed(scene: Scene, params: Params) -> Found:
-    ask = free(scene, scene.prompts.counting())
+    ask = question(scene, scene.prompts.counting())
     await scene.send(chat(scene, "stream", "stream", ask, Expectation()))
     return Found()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, Params, Scene, chat, free, spread
+from runs.engine.checks.base import Check, Found, Params, Scene, chat, question, spread
 from runs.engine.judge import Expectation
 from runs.engine.outcomes import Finding
 from runs.engine.records import RequestResult
@@ -22,7 +22,7 @@ async def run(scene: Scene, params: Params) -> Found:
             scene,
             "concurrency",
             f"client {number + 1} of {clients}",
-            free(scene, scene.prompts.counting()),
+            question(scene, scene.prompts.counting()),
             Expectation(),
             clients=clients,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, question
 from runs.engine.checks.long import size
 from runs.engine.checks.marker import request as marker
 from runs.engine.judge import Expectation
@@ -24,7 +24,7 @@ async def run(scene: Scene, params: Params) -> Found:
     prompt = await scene.prompts.long(tokens, scene.count)
     if prompt.tokens is None:
         raise NotApplicable("The server has no tokenizer: the size of a prompt is not known.")
-    ask = exact(scene, Prompt(prompt.messages, prompt.expected))
+    ask = question(scene, Prompt(prompt.messages, prompt.expected))
     expect = Expectation(contains=prompt.expected, prompt_tokens=prompt.tokens)
     fresh = chat(scene, KEY, f"{tokens:,} tokens, fresh", ask, expect)
     spec = replace(fresh.spec, label=f"{tokens:,} tokens, exact repeat", cache="repeat")

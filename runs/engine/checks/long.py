@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, question
 from runs.engine.judge import Expectation
 from runs.engine.prompts import LongPrompt, Prompt
 from runs.engine.records import RequestResult
@@ -47,7 +47,7 @@ async def calibrated(scene: Scene, tokens: int) -> LongPrompt:
 
 
 async def send(scene: Scene, prompt: LongPrompt, label: str) -> RequestResult:
-    ask = exact(scene, Prompt(prompt.messages, prompt.expected))
+    ask = question(scene, Prompt(prompt.messages, prompt.expected))
     expect = Expectation(contains=prompt.expected, prompt_tokens=prompt.tokens)
     return (await scene.send(chat(scene, "long", label, ask, expect))).result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, Params, Request, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, Params, Request, Scene, chat, question
 from runs.engine.judge import Expectation
 
 
@@ -10,7 +10,7 @@ def request(scene: Scene, key: str, label: str, *, given: str = "", clients: int
     """A streamed marker question; other checks use it to see whether the server still works."""
     prompt = scene.prompts.marker(given)
     expect = Expectation(marker=prompt.expected)
-    return chat(scene, key, label, exact(scene, prompt), expect, clients=clients)
+    return chat(scene, key, label, question(scene, prompt), expect, clients=clients)
 
 
 async def run(scene: Scene, params: Params) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runs.engine.checks.base import Check, Found, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, Params, Scene, chat, question
 from runs.engine.checks.long import DEFAULT_TOKENS, size
 from runs.engine.judge import Expectation
 from runs.engine.prompts import Prompt
@@ -16,7 +16,7 @@ async def run(scene: Scene, params: Params) -> Found:
     prompt = await scene.prompts.long(
         size(scene, {"tokens": DEFAULT_TOKENS // 2} | params), scene.count
     )
-    ask = exact(scene, Prompt(prompt.messages, prompt.expected))
+    ask = question(scene, Prompt(prompt.messages, prompt.expected))
     expect = Expectation(contains=prompt.expected, prompt_tokens=prompt.tokens)
     fresh = chat(scene, "repeat", "fresh", ask, expect)
     again = replace(fresh, spec=replace(fresh.spec, label="exact repeat", cache="repeat"))

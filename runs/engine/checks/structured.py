@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, question
 from runs.engine.judge import Expectation
 
 ANY_OBJECT = {"type": "object"}
@@ -11,14 +11,14 @@ ANY_OBJECT = {"type": "object"}
 async def run_json(scene: Scene, params: Params) -> Found:
     if not scene.adapter.takes_json_object:
         raise NotApplicable(f"{scene.adapter.title} takes no json_object, only a strict schema.")
-    ask = exact(scene, scene.prompts.json_object(), json_object=True)
+    ask = question(scene, scene.prompts.json_object(), json_object=True)
     await scene.send(chat(scene, "json", "JSON object", ask, Expectation(schema=ANY_OBJECT)))
     return Found()
 
 
 async def run_schema(scene: Scene, params: Params) -> Found:
     prompt, schema = scene.prompts.schema()
-    ask = exact(scene, prompt, schema=schema)
+    ask = question(scene, prompt, schema=schema)
     await scene.send(chat(scene, "schema", "strict schema", ask, Expectation(schema=schema)))
     return Found()
 

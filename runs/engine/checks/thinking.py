@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, NotApplicable, Params, Scene, chat, question
 from runs.engine.judge import Expectation
 from runs.engine.outcomes import Finding
 from runs.engine.records import RequestResult
@@ -27,7 +27,7 @@ async def run(scene: Scene, params: Params) -> Found:
 async def ask(scene: Scene, *, thinking: bool) -> RequestResult:
     prompt = scene.prompts.marker()
     label = f"thinking {'on' if thinking else 'off'}"
-    request = exact(scene, prompt, thinking=thinking)
+    request = question(scene, prompt, thinking=thinking)
     expect = Expectation(contains=prompt.expected)
     return (await scene.send(chat(scene, "thinking", label, request, expect))).result
 

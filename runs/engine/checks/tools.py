@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from runs.engine.checks.base import Check, Found, Params, Scene, chat, exact
+from runs.engine.checks.base import Check, Found, Params, Scene, chat, question
 from runs.engine.judge import Expectation
 from runs.engine.prompts import WEATHER_TOOL
 
@@ -20,7 +20,7 @@ def tool_named(params: Params) -> dict[str, Any]:
 async def run_call(scene: Scene, params: Params) -> Found:
     tool = tool_named(params)
     name = tool["function"]["name"]
-    ask = exact(scene, scene.prompts.tool_call(name), tools=[tool], tool_choice="auto")
+    ask = question(scene, scene.prompts.tool_call(name), tools=[tool], tool_choice="auto")
     expect = Expectation(tool=name, tool_schema=tool["function"]["parameters"])
     await scene.send(chat(scene, "tool", f"call {name}", ask, expect))
     return Found()
@@ -30,7 +30,7 @@ async def run_result(scene: Scene, params: Params) -> Found:
     tool = tool_named(params)
     name = tool["function"]["name"]
     prompt = scene.prompts.tool_result(name)
-    ask = exact(scene, prompt, tools=[tool], tool_choice="auto")
+    ask = question(scene, prompt, tools=[tool], tool_choice="auto")
     await scene.send(
         chat(
             scene,
