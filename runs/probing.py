@@ -6,13 +6,17 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.conf import settings
+
 from catalog.models import Deployment, Layer
+from runs import doorbell
 from runs.engine.checks import CHECKS
 from runs.engine.plan import CheckSpec, Deadlines, Plan, Target
 from runs.engine.records import RequestResult, RunReport
 from runs.engine.session import run_plan_sync
 from runs.executor import execute
 from runs.models import Run, RunState
+from runs.selectors import has_worker
 from runs.services import start_run_from_command_line
 
 FOLLOW_INTERVAL_S = 0.25
@@ -67,20 +71,43 @@ def address_plan(probe: AddressProbe) -> Plan:
     return Plan("address", 1, checks, target, deadlines=replace(Deadlines(), **probe.deadlines))
 
 
-def probe_deployment(slug: str, suite: str, layer: str) -> Run:
-    """Start a run and see it through: the host's worker takes it, else this process does.
+def probe_deployment(name: str, suite: str, layer: str) -> Run:
+    """Start a run and see it through, whoever executes it.
 
-    Raises ValueError when there is no such deployment or the run is refused.
+    This machine's runs are executed here, unless its worker is quicker; another host's are left
+    to that host's worker, since only it sees the server's process. Raises ValueError when there
+    is no such deployment, no worker for its host, or the run is refused.
     """
-    deployment = Deployment.objects.filter(slug=slug).first()
-    if deployment is None:
-        raise ValueError(f"No deployment {slug}. The inventory lists them.")
+    deployment = find_deployment(name)
+    is_here = deployment.host.key == settings.LOCAL_HOST_KEY
+    if not is_here and not has_worker(deployment.host):
+        raise ValueError(
+            f"{deployment} is on {deployment.host}, and no worker of that host is alive. "
+            "Start its worker, or probe the address with --url."
+        )
     run = start_run_from_command_line(deployment=deployment, suite_key=suite, layer=layer)
-    execute(run.pk)
+    if is_here:
+        execute(run.pk)
+    else:
+        doorbell.ring(run)
     pause = threading.Event()
     while Run.objects.values_list("state", flat=True).get(pk=run.pk) != RunState.FINISHED:
         pause.wait(FOLLOW_INTERVAL_S)
     return Run.objects.get(pk=run.pk)
+
+
+def find_deployment(name: str) -> Deployment:
+    """By its slug, or by its route where only one deployment has it; else ValueError."""
+    found = Deployment.objects.select_related("host").filter(slug=name).first()
+    if found is not None:
+        return found
+    routes = list(Deployment.objects.select_related("host").filter(canonical_route=name)[:5])
+    if len(routes) == 1:
+        return routes[0]
+    if routes:
+        slugs = ", ".join(deployment.slug for deployment in routes)
+        raise ValueError(f"Several deployments have the route {name}: {slugs}. Name one of them.")
+    raise ValueError(f"No deployment {name}. The inventory lists them.")
 
 
 def run_as_dict(run: Run) -> dict[str, Any]:

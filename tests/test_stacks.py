@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.lab import Lab
 from tests.servers import postgres, redis_server
@@ -54,7 +55,7 @@ def follow(lab: Lab, client: httpx.Client, run: int, after: int = 0) -> list[dic
     address = f"{lab.url.replace('http', 'ws')}/ws/runs/{run}/"
     seen: list[dict[str, object]] = []
     headers = {"Cookie": cookies}
-    with connect(address, additional_headers=headers, origin=lab.url) as socket:
+    with connect(address, additional_headers=headers, origin=Origin(lab.url)) as socket:
         socket.send(json.dumps({"after": after}))
         while not any(event["kind"] == "run.finished" for event in seen):
             message = json.loads(socket.recv(timeout=120))

@@ -35,7 +35,7 @@ class Command(BaseCommand):
     help = "Probe a deployment, or with --url any address that speaks the OpenAI protocol."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("deployment", nargs="?", help="slug of a registered deployment")
+        parser.add_argument("deployment", nargs="?", help="slug or route of a registered one")
         parser.add_argument("--suite", default="smoke", help="with a deployment (default: smoke)")
         parser.add_argument("--layer", default="direct", help="process, direct, gateway or proxy")
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
@@ -60,6 +60,7 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """argparse exits with 2 on wrong usage; here 2 means inconclusive."""
+        self._called_from_command_line = True
         try:
             self.create_parser(argv[0], argv[1]).parse_args(argv[2:])
         except SystemExit as ended:
