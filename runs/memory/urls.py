@@ -8,5 +8,6 @@ from runs.memory import views
 
 urlpatterns = [
     path("deployments/<slug:slug>/memory/", views.deployment_memory, name="deployment-memory"),
+    path("hosts/<slug:key>/", views.host_page, name="host-memory"),
     path("runs/<int:pk>/memory.csv", views.run_memory_csv, name="run-memory-csv"),
 ]

@@ -7,14 +7,19 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from catalog.models import Deployment
+from catalog.models import Deployment, Host
 from runs.memory.charts import imported_chart, measured_chart, need_chart
+from runs.memory.forms import PlannerForm
+from runs.memory.host_chart import host_chart
 from runs.memory.metrics import EXPLAINED
+from runs.memory.planner import plan
 from runs.memory.projection import growth_points, imported_growth, measured_growth
+from runs.memory.residents import host_memory
 from runs.memory.run_chart import run_chart
 from runs.models import Run
 from runs.plots import Chart, drawn_rows
 from runs.plots.chart import CSV_COLUMNS
+from runs.plots.units import said_bytes
 from runs.views.tables import csv_response
 
 
@@ -58,6 +63,32 @@ def deployment_charts(deployment: Deployment) -> list[Chart]:
         )
         charts.append(imported_chart(growth, origin, f"{url}?csv=imported-growth"))
     return charts
+
+
+@require_safe
+def host_page(request: HttpRequest, key: str) -> HttpResponse:
+    """What is on this machine now, and what would fit?"""
+    host = get_object_or_404(Host, key=key)
+    memory = host_memory(host)
+    chart = host_chart(memory, f"{reverse('host-memory', args=[host.key])}?csv=host")
+    if wanted := request.GET.get("csv"):
+        return chart_csv([chart] if chart else [], wanted, f"{host.key}-memory.csv")
+    asked = "deployment" in request.GET
+    form = PlannerForm(host, request.GET.dict() if asked else None)
+    context = {"host": host, "memory": memory, "chart": chart, "form": form}
+    if asked and form.is_valid():
+        planned = plan(**form.cleaned_data)
+        context |= {"plan": planned, "room": room(planned.total_bytes, memory.total_bytes)}
+    return render(request, "runs/memory/host.html", context)
+
+
+def room(needed: float | None, total: int | None) -> str:
+    """Whether it fits on the host at all, in words."""
+    if needed is None or total is None:
+        return "Whether it fits cannot be told: a part is not known."
+    if needed > total:
+        return f"It does not fit: the host has {said_bytes(total)}."
+    return f"It takes {needed / total:.0%} of the host's {said_bytes(total)}."
 
 
 @require_safe

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from django.test import Client
 
 from catalog.models import (
     Artifact,
@@ -16,6 +17,7 @@ from catalog.models import (
     Runtime,
     RuntimeBuild,
 )
+from people.models import User
 from people.tests.cast import quick_hashing as quick_hashing
 from people.tests.cast import vera as vera
 from runs.memory.writing import SeriesWriter
@@ -83,3 +85,16 @@ def write(run: Run, name: str, times_ms: np.ndarray, values: np.ndarray) -> None
     pairs = zip(times_ms.tolist(), values.tolist(), strict=True)
     writer.add((t, {name: None if np.isnan(v) else v, "gap": "unseen"}) for t, v in pairs)
     writer.save(now=True)
+
+
+@pytest.fixture
+def page(client: Client, vera: User) -> Callable[[str], str]:
+    """Vera views, and what she may view is everything."""
+    client.force_login(vera)
+
+    def get(url: str) -> str:
+        response = client.get(url)
+        assert response.status_code == 200, response
+        return response.content.decode()
+
+    return get

@@ -24,19 +24,6 @@ from runs.models import Run, RunState
 PER_TOKEN = 160_000  # bytes
 
 
-@pytest.fixture
-def page(client: Client, vera: User) -> Callable[[str], str]:
-    """Vera views, and what she may view is everything."""
-    client.force_login(vera)
-
-    def get(url: str) -> str:
-        response = client.get(url)
-        assert response.status_code == 200, response
-        return response.content.decode()
-
-    return get
-
-
 def figure(html: str, key: str) -> dict[str, Any]:
     found = re.search(rf'<script id="{key}" type="application/json">(.*?)</script>', html)
     assert found, f"no chart {key}"
