@@ -91,10 +91,15 @@ class StampedTransport(httpx.AsyncBaseTransport):
 
         A `stamps` extension of the request is filled in while it goes on.
         """
+        turnstile = self._turnstile = self._turnstile or Turnstile()
+        await turnstile.turn()
         payload = await _serialise(request)
-        stamps = request.extensions.get("stamps") or Stamps(started_ns=now_ns())
-        wire = await self._connect(request.url, stamps)
+        stamps: Stamps = request.extensions.get("stamps") or Stamps()
+        stamps.started_ns = now_ns()
+        wire = await self._connect(request.url, stamps, turnstile)
+        stamps.connected_ns = wire.connected_ns
         try:
+            await turnstile.turn()
             wire.send(payload)
             stamps.sent_ns = wire.sent_ns
             reader = ResponseReader(wire, self._limits, stamps)
@@ -116,12 +121,11 @@ class StampedTransport(httpx.AsyncBaseTransport):
             },
         )
 
-    async def _connect(self, url: httpx.URL, stamps: Stamps) -> Wire:
+    async def _connect(self, url: httpx.URL, stamps: Stamps, turnstile: Turnstile) -> Wire:
         loop = asyncio.get_running_loop()
         secure = url.scheme == "https"
         context = self._context() if secure else None
         port = url.port or (443 if secure else 80)
-        turnstile = self._turnstile = self._turnstile or Turnstile()
         try:
             async with asyncio.timeout(self._connect_s):
                 _, wire = await loop.create_connection(
@@ -140,7 +144,6 @@ class StampedTransport(httpx.AsyncBaseTransport):
                 f"({getattr(error, 'strerror', '') or error}).",
                 stamps,
             ) from error
-        stamps.connected_ns = now_ns()
         return wire
 
     def _context(self) -> ssl.SSLContext:

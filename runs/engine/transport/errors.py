@@ -11,7 +11,7 @@ import httpx
 class Stamps:
     """Moments on the engine's clock, in ns. None: it did not come to that."""
 
-    started_ns: int = 0
+    started_ns: int = 0  # before connecting
     connected_ns: int | None = None
     sent_ns: int | None = None
     headers_ns: int | None = None

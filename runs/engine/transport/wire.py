@@ -17,6 +17,7 @@ LOW_WATER_BYTES = 1024 * 1024
 ROUND_S = 0.05
 READERS_A_PASS = 4
 BLOCKS_A_TURN = 8
+BLOCK_BYTES = 64 * 1024
 CHUNKED_END = b"0\r\n\r\n"
 
 
@@ -24,6 +25,7 @@ class Turnstile:
     """Wakes waiting readers: in rounds, and only a few of them in each pass of the event loop."""
 
     def __init__(self) -> None:
+        self.buffer = memoryview(bytearray(BLOCK_BYTES))  # all wires receive into it, in turn
         self._loop = asyncio.get_running_loop()
         self._patient: list[asyncio.Future[None]] = []  # for the next round
         self._due: deque[asyncio.Future[None]] = deque()
@@ -37,6 +39,12 @@ class Turnstile:
         if not self._patient:
             self._loop.call_later(ROUND_S, self._round)
         self._patient.append(waiter)
+
+    async def turn(self) -> None:
+        """Wait for a place in the next pass, so that many that start at once delay no stamp."""
+        waiter = self._loop.create_future()
+        self.enter(waiter, in_a_hurry=True)
+        await waiter
 
     def _round(self) -> None:
         self._due.extend(self._patient)
@@ -58,13 +66,17 @@ class Turnstile:
             self._loop.call_soon(self._turn)
 
 
-class Wire(asyncio.Protocol):
-    """One connection. `blocks` holds (arrival ns, bytes) that the reader has not taken yet."""
+class Wire(asyncio.BufferedProtocol):
+    """One connection. `blocks` holds (arrival ns, bytes) that the reader has not taken yet.
+
+    Buffered: a plain protocol's `recv` maps 256 KiB anew for each block, however small.
+    """
 
     def __init__(self, turnstile: Turnstile) -> None:
         self.blocks: deque[tuple[int, bytes]] = deque()
         self.is_closed = False
         self.error: BaseException | None = None
+        self.connected_ns = 0
         self.closed_ns = 0
         self.sent_ns: int | None = None
         self._transport: asyncio.Transport | None = None
@@ -77,14 +89,20 @@ class Wire(asyncio.Protocol):
         self._is_started = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.connected_ns = now_ns()
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         # Zero: resume_writing then means that the last byte was handed to the socket.
         transport.set_write_buffer_limits(high=0)
 
-    def data_received(self, data: bytes) -> None:
-        self.blocks.append((now_ns(), data))
-        self._held_bytes += len(data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._turnstile.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        at_ns = now_ns()
+        data = bytes(self._turnstile.buffer[:nbytes])
+        self.blocks.append((at_ns, data))
+        self._held_bytes += nbytes
         if self._held_bytes > HIGH_WATER_BYTES:
             self._pause()
         if not self._is_called and self._waiter is not None:

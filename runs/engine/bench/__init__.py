@@ -1,0 +1,1 @@
+"""The instrument measured: our clients against a server that knows the truth."""
