@@ -96,7 +96,7 @@ def _emptiness(case: Case) -> list[Finding]:
     reading = case.reading
     if reading.tool_calls or reading.errors or reading.faults or answer_text(reading.content):
         return []
-    if case.expectation.tool and reading.has_output:
+    if case.expectation.tool:
         return []  # the missing call is the finding
     if _only_thought(case):
         text = "It only reasoned: the answer itself stayed empty."

@@ -14,7 +14,7 @@ POOLING_KINDS = ("embeddings", "rerank")
 WORDS: tuple[tuple[str, str], ...] = (
     (
         "memory_guard",
-        r"memory(?! slot)|\boom\b|failed to allocate|(cuda|metal|ggml).{0,30}alloc|malloc"
+        r"memory(?! slot| access| address)|\boom\b|failed to allocate|(cuda|metal|ggml).{0,30}alloc|malloc"
         r"|\b\d[\d.]* ?gi?b\b.{0,60}(over|above|exceed|ceiling|limit|only)",
     ),
     ("gateway_timeout", r"context deadline exceeded|time.?d? ?out|deadline exceeded"),
@@ -34,11 +34,12 @@ WORDS: tuple[tuple[str, str], ...] = (
         r"(not (be )?(found|exist|available|recognized)|does ?n.t exist|no such|not served)"
         r"|(no such|unknown|invalid|find|not found:?) (the )?model\b"
         r"|(no|not a valid) model (id|name)"
-        r"|not found on the hub|pull(ing)? it first",
+        r"|not found on the hub|cached snapshot|pull(ing)? it first",
     ),
     (
         "init_failed",
-        r"(fail|error|unable|could not|cannot).{0,20} load.{0,20}model|unknown.{0,20}architecture"
+        r"(fail|unable|could not|cannot|(?<!_)error)[^0-9]{0,20} load.{0,20}model"
+        r"|unknown.{0,20}architecture"
         r"|shape mismatch|missing tensor|tensor.{0,40}(mismatch|wrong shape|not found)"
         r"|(un|not )support.{0,20}(architecture|quanti[sz]ation)",
     ),
@@ -52,7 +53,7 @@ WORDS: tuple[tuple[str, str], ...] = (
         r"(runner|process|engine|worker|upstream|server|backend|subprocess|child).{0,40}"
         r"(terminat|crash|died|stopped|exited|is dead|no longer running|killed|gone)"
         r"|signal: ?\w|segmentation fault|segfault|core dumped|broken pipe|exit (status|code) \d"
-        r"|connection (was )?refused|unable to reach upstream|enginedead|: eof$|^eof$",
+        r"|connection (was )?refused|unable to reach upstream|enginedead|enginecore encountered|: eof$|^eof$",
     ),
     (
         "queue_full",

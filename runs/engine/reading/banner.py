@@ -1,6 +1,7 @@
 """A gateway's own words while it loads a model, streamed as if the model said them.
 
-llama-swap (`sendLoadingState`) sends a ruler, a headline, remarks, "Done!" and a ruler again.
+llama-swap (`sendLoadingState`) sends a ruler, a headline, remarks, "Done!" and a ruler again, all
+as reasoning: the first piece of content is the model's in any case.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-RULER = re.compile(r"^\s*[━─]{3,}\s*$")
+RULER = re.compile(r"^\s*[━─]{3,}\s*$", re.MULTILINE)
 HEADLINE = re.compile(r"^\s*[\w.-]*swap loading model", re.IGNORECASE)
 DONE = re.compile(r"Done! \(")
 

@@ -132,7 +132,7 @@ class ObjectReader:
             self._tool(at_ns, 0, {"function": delta["function_call"]})
 
     def _content_piece(self, at_ns: int, text: str) -> None:
-        if text and not self._is_banner(text):
+        if text:
             self._content.append(text)
             self._token(at_ns, TokenKind.CONTENT, len(text))
 

@@ -10,7 +10,7 @@ from runs.engine.reading.model import Fault, Framing, Reading
 from runs.engine.reading.objects import ObjectReader
 from runs.engine.sse import Item, LineKind, NDJSONParser, SSEParser
 
-EXCERPT_CHARS = 4096
+EXCERPT_BYTES = 4096
 DONE = "[DONE]"
 BOM = b"\xef\xbb\xbf"
 SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -33,6 +33,8 @@ class BodyReader:
         self._undecided = b""
         self._last_ns = 0
         self._last_object: dict[str, Any] | None = None
+        self._start_bytes = b""
+        self._tail_bytes = b""
 
     def feed(self, at_ns: int, data: bytes) -> None:
         """One block of body bytes with its arrival."""
@@ -59,6 +61,8 @@ class BodyReader:
         elif self._whole:
             self._read_whole(b"".join(self._whole))
         self._objects.close()
+        self.reading.text = self._start_bytes.decode("utf-8", "replace")
+        self.reading.text_tail = self._tail_bytes.decode("utf-8", "replace")
         return self.reading
 
     def _close_stream(self, items: list[Item], *, is_whole: bool) -> None:
@@ -71,7 +75,7 @@ class BodyReader:
         if is_whole and is_event:
             self._take([last])
         else:
-            self.reading.cut_piece = last.data[:EXCERPT_CHARS]
+            self.reading.cut_piece = last.data[:EXCERPT_BYTES]
         self._settle_single_line()
 
     def _settle_single_line(self) -> None:
@@ -169,11 +173,11 @@ class BodyReader:
         elif item.event == "error":
             self._objects.add_error(item.at_ns, str(value)[:1000], "error", text)
         else:
-            self.reading.faults.append(Fault(item.at_ns, text[:EXCERPT_CHARS], "no JSON object"))
+            self.reading.faults.append(Fault(item.at_ns, text[:EXCERPT_BYTES], "no JSON object"))
 
     def _resynchronise(self, item: Item, text: str, why: str) -> None:
         """A frame cut mid-object with the next one glued on: keep the fault, read the rest."""
-        self.reading.faults.append(Fault(item.at_ns, text[:EXCERPT_CHARS], why))
+        self.reading.faults.append(Fault(item.at_ns, text[:EXCERPT_BYTES], why))
         _, found, rest = text.partition("data:")
         if found and rest.strip():
             self._event(Item(LineKind.EVENT, item.at_ns, rest, item.event))
@@ -190,7 +194,7 @@ class BodyReader:
         ):
             return
         self.reading.faults.append(
-            Fault(item.at_ns, text[:EXCERPT_CHARS], "a line outside any event")
+            Fault(item.at_ns, text[:EXCERPT_BYTES], "a line outside any event")
         )
 
     # --- whole bodies ---
@@ -222,12 +226,10 @@ class BodyReader:
             self.reading.framing = Framing.TEXT
 
     def _keep_excerpt(self, data: bytes) -> None:
-        reading = self.reading
-        if len(reading.text) < EXCERPT_CHARS:
-            room = EXCERPT_CHARS - len(reading.text)
-            reading.text += data[:room].decode("utf-8", "replace")
-        tail = data[-EXCERPT_CHARS:].decode("utf-8", "replace")
-        reading.text_tail = (reading.text_tail + tail)[-EXCERPT_CHARS:]
+        """Bytes, since a block may end within a character."""
+        if len(self._start_bytes) < EXCERPT_BYTES:
+            self._start_bytes += data[: EXCERPT_BYTES - len(self._start_bytes)]
+        self._tail_bytes = (self._tail_bytes + data[-EXCERPT_BYTES:])[-EXCERPT_BYTES:]
 
 
 def _object_or_none(text: str) -> dict[str, Any] | None:
