@@ -14,7 +14,8 @@ POOLING_KINDS = ("embeddings", "rerank")
 WORDS: tuple[tuple[str, str], ...] = (
     (
         "memory_guard",
-        r"memory(?! slot| access| address)|\boom\b|failed to allocate|(cuda|metal|ggml).{0,30}alloc|malloc"
+        r"memory(?! slot| access| address)|\boom\b|failed to allocate|malloc"
+        r"|(cuda|metal|ggml).{0,30}alloc"
         r"|\b\d[\d.]* ?gi?b\b.{0,60}(over|above|exceed|ceiling|limit|only)",
     ),
     ("gateway_timeout", r"context deadline exceeded|time.?d? ?out|deadline exceeded"),
@@ -53,7 +54,8 @@ WORDS: tuple[tuple[str, str], ...] = (
         r"(runner|process|engine|worker|upstream|server|backend|subprocess|child).{0,40}"
         r"(terminat|crash|died|stopped|exited|is dead|no longer running|killed|gone)"
         r"|signal: ?\w|segmentation fault|segfault|core dumped|broken pipe|exit (status|code) \d"
-        r"|connection (was )?refused|unable to reach upstream|enginedead|enginecore encountered|: eof$|^eof$",
+        r"|connection (was )?refused|unable to reach upstream|: eof$|^eof$"
+        r"|enginedead|enginecore encountered",
     ),
     (
         "queue_full",
