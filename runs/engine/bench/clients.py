@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -90,14 +89,14 @@ class Httpx:
 class Floor:
     def __init__(self, base_url: str) -> None:
         self.measured: list[Measured] = []
-        self._address = urlsplit(base_url)
+        self._address = httpx.URL(base_url)
         self._wires: list[tuple[int, BareWire]] = []
 
     async def ask(self, request: int, path: str) -> None:
         url = self._address
-        head = f"POST {url.path}{path} HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: 0\r\n\r\n"
+        head = f"POST {url.path}{path} HTTP/1.1\r\nHost: {url.host}\r\nContent-Length: 0\r\n\r\n"
         transport, wire = await asyncio.get_running_loop().create_connection(
-            lambda: BareWire(head.encode()), url.hostname, url.port
+            lambda: BareWire(head.encode()), url.host, url.port or 80
         )
         await wire.ended
         transport.abort()

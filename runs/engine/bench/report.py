@@ -5,8 +5,8 @@ from __future__ import annotations
 from runs.engine.bench.score import Score
 
 COLUMNS = (
-    f"{'load':<9} {'streams':>7}  {'client':<13} {'TTFT error ms':>24}  "
-    f"{'mean-ITL error ms':>21}  {'open':>6}  {'CPU s/1000':>10}  {'peak MB':>7}"
+    f"{'load':<9} {'streams':>7}  {'client':<13} {'TTFT error ms':>25}  "
+    f"{'mean-ITL error ms':>22}  {'open':>6}  {'CPU s/1000':>10}  {'peak MB':>7}"
 )
 UNDER = f"{'':<32}{'median':>8}{'p99':>9}{'max':>9} {'median':>7}{'p99':>8}{'max':>8}"
 
