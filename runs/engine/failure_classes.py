@@ -506,10 +506,11 @@ _ROWS = [
         (
             "parallel_regression",
             FAIL,
-            "Worse with more slots",
-            "More runtime slots brought no throughput, but slower first tokens.",
+            "Worse in parallel",
+            "More requests or slots at one moment lost what fewer had: time-outs, or half the "
+            "throughput.",
             "Prefill bandwidth and KV memory are shared.",
-            "Go back to the lower setting.",
+            "Go back to the lower setting, and let the excess wait in a queue.",
         ),
     ),
     *_group(

@@ -11,7 +11,14 @@ Verdict = tuple[Outcome, str, str]
 PASSED: Verdict = (Outcome.CLEAN_PASS, "", "")
 SKIPPED, NOT_RUN = "skipped", "not_run"
 # Causes of what single requests showed.
-EXPLAINING = ("memory_guard", "process_crash", "repeated_5xx", "cancelled")
+EXPLAINING = (
+    "memory_guard",
+    "process_crash",
+    "repeated_5xx",
+    "warm_retry_timeout",
+    "parallel_regression",
+    "cancelled",
+)
 
 
 def worst(parts: list[Verdict]) -> Verdict:

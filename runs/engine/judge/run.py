@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from runs.engine.judge.decide import Verdict, decide, outcome_of
+from runs.engine.judge.scaling import scaling_findings
 from runs.engine.outcomes import SEVERITY, Finding, Outcome
 from runs.engine.records import Ending, RequestResult
 
@@ -36,6 +37,7 @@ def judge_run(
         *_behind_a_cancel(results),
         *_warm_timeouts(results),
         *_other_models(results),
+        *scaling_findings(results),
     ]
 
 
