@@ -50,12 +50,24 @@ GROUPS = {
     "parallel_regression",
     "ours": "cancelled interrupted probe_limit telemetry_gap",
 }
-DEGRADED = """
-buffered_stream cold_start_in_sample contradictory_finish encoding_ignored finish_reason_mismatch
-garbled_output identity_unverified missing_done missing_finish_reason missing_usage
-protocol_mismatch rate_limited reasoning_leaked telemetry_gap tool_call_nonconformant
-usage_inconsistent
-""".split()
+DEGRADED = (
+    "buffered_stream",
+    "cold_start_in_sample",
+    "contradictory_finish",
+    "encoding_ignored",
+    "finish_reason_mismatch",
+    "garbled_output",
+    "identity_unverified",
+    "missing_done",
+    "missing_finish_reason",
+    "missing_usage",
+    "protocol_mismatch",
+    "rate_limited",
+    "reasoning_leaked",
+    "telemetry_gap",
+    "tool_call_nonconformant",
+    "usage_inconsistent",
+)
 INCONCLUSIVE = ("cancelled", "interrupted", "probe_limit", "loading")
 
 
