@@ -248,7 +248,9 @@ class _Work:
     def finish(self) -> tuple[Exchange, Reading]:
         """Close the books: the end is the last byte, the peer's close, or our own stop."""
         self.phase = "done"
-        exchange, reading = self.exchange, self._reader.close()
+        exchange = self.exchange
+        ended_by_itself = exchange.ending in (Ending.COMPLETE, Ending.EOF)
+        reading = self._reader.close(is_whole=ended_by_itself)
         stamps = self._stamps
         exchange.started_ns = stamps.started_ns
         exchange.connected_ns, exchange.headers_ns = stamps.connected_ns, stamps.headers_ns

@@ -15,7 +15,7 @@ from runs.engine.outcomes import Finding
 
 LENGTH = ("length", "max_tokens", "max_length")
 KNOWN_REASONS = (*LENGTH, "stop", "eos", "tool_calls", "function_call", "content_filter")
-BLANK_RUN = re.compile(r"\s{200,}\Z")
+BLANK_TRAP_CHARS = 200
 
 
 def content_findings(case: Case) -> list[Finding]:
@@ -154,8 +154,9 @@ def _json(case: Case, answer: str, schema: dict[str, Any]) -> list[Finding]:
 
 def _blank_trap(case: Case) -> float | None:
     """Caught in legal blanks it was lost there, long before a limit ended it."""
-    trap = BLANK_RUN.search(case.reading.content)
-    return case.at_char(trap.start()) if trap else None
+    content = case.reading.content
+    length = len(content.rstrip())
+    return case.at_char(length) if len(content) - length >= BLANK_TRAP_CHARS else None
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -9,7 +9,7 @@ from runs.engine.judge.expectation import Contract, Expectation
 from runs.engine.outcomes import Finding, Outcome
 from runs.engine.reading import Reading, TokenKind
 from runs.engine.records import Exchange, Timeline, Tokens
-from runs.engine.redact import excerpt
+from runs.engine.redact import excerpt, redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +62,4 @@ class Case:
         """A finding at a moment (the end, if none is given) with a bounded excerpt."""
         moment = self.end_ms if at_ms is None else at_ms
         shown = excerpt(raw or self.reading.text_tail)
-        return Finding(failure_class, explanation, moment, outcome, shown)
+        return Finding(failure_class, redact(explanation), moment, outcome, shown)

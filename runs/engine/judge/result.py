@@ -9,7 +9,7 @@ from runs.engine.judge.expectation import Expectation
 from runs.engine.outcomes import Finding
 from runs.engine.reading import Reading
 from runs.engine.records import Exchange, RequestResult, Timeline, Tokens
-from runs.engine.redact import excerpt, headers_of_interest, redact
+from runs.engine.redact import excerpt, headers_of_interest, redact, storable
 
 TEXT_CHARS = 4000
 MAX_TOOL_CALLS = 8
@@ -44,11 +44,11 @@ def to_result(
         findings=in_time(findings),
         timeline=timeline,
         tokens=tokens,
-        server=dict(reading.server),
+        server={storable(name)[:60]: value for name, value in reading.server.items()},
         http_status=exchange.status,
-        finish_reason=reading.finish_reason,
+        finish_reason=_storable(reading.finish_reason),
         done_seen=reading.done_seen if spec.stream else None,
-        model_reported=reading.models[-1] if reading.models else None,
+        model_reported=_storable(reading.models[-1] if reading.models else None),
         ending=exchange.ending.value,
         asked=excerpt(asked, TEXT_CHARS),
         expected=expectation.in_words(),
@@ -59,6 +59,10 @@ def to_result(
         excerpt=first.excerpt if first else "",
         started_offset_ms=started_offset_ms,
     )
+
+
+def _storable(text: str | None) -> str | None:
+    return None if text is None else storable(text)
 
 
 def _bounded(call: dict[str, str]) -> dict[str, str]:

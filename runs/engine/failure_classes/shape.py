@@ -1,0 +1,115 @@
+"""An answer came, but not in the form that clients rely on."""
+
+from __future__ import annotations
+
+from runs.engine.failure_classes.row import DEGRADED, FAIL, group
+
+ROWS = [
+    *group(
+        "shape",
+        (
+            "empty_response",
+            FAIL,
+            "Nothing said",
+            "HTTP 200, and no answer in it.",
+            "An engine that failed after the headers, or a prompt beyond the loaded context.",
+            "Try a short prompt. If that works, look at context and memory limits.",
+        ),
+        (
+            "protocol_mismatch",
+            DEGRADED,
+            "Another format than asked for",
+            "JSON, NDJSON or a page came where a stream was due, or the reverse.",
+            "A wrong base URL, a gateway that re-frames, or a runtime that does not stream tools.",
+            "Check the base URL; probe the runtime directly, without the gateway.",
+        ),
+        (
+            "malformed_stream",
+            FAIL,
+            "Broken stream",
+            "Pieces of the stream cannot be read.",
+            "A gateway that writes its heartbeats into the middle of an event.",
+            "Probe without the gateway; turn its heartbeats off.",
+        ),
+        (
+            "error_in_stream",
+            FAIL,
+            "Error inside the answer",
+            "The answer began with HTTP 200 and then reported an error.",
+            "The engine failed while generating.",
+            "Read the error and the server's log.",
+        ),
+        (
+            "truncated_stream",
+            FAIL,
+            "Stream cut off",
+            "The answer stopped without its finish reason and end.",
+            "The engine was stopped or restarted, or a proxy closed the connection.",
+            "Compare the time with the server's log and the proxy's timeouts.",
+        ),
+        (
+            "missing_done",
+            DEGRADED,
+            "End mark missing",
+            "The answer is whole, but [DONE] is not.",
+            "A runtime or gateway that does not pass the end on.",
+            "Clients that wait for it may hang: probe layer by layer to see who drops it.",
+        ),
+        (
+            "missing_finish_reason",
+            DEGRADED,
+            "No finish reason",
+            "The stream ended without saying why.",
+            "A runtime that leaves it out.",
+            "Whether the answer is whole cannot be known: update the runtime.",
+        ),
+        (
+            "finish_reason_mismatch",
+            DEGRADED,
+            "Wrong finish reason",
+            "The finish reason does not fit what came, or is none that clients know.",
+            "A template or parser of tool calls.",
+            "Agents that look for tool_calls will miss the call: check the tool parser.",
+        ),
+        (
+            "contradictory_finish",
+            DEGRADED,
+            "Finished, then went on",
+            "More text came after the finish reason.",
+            "A gateway that marks empty first chunks.",
+            "Clients that stop there see an empty answer: probe without the gateway.",
+        ),
+        (
+            "missing_usage",
+            DEGRADED,
+            "No usage",
+            "Token counts were asked for and did not come.",
+            "A runtime or gateway that drops them.",
+            "Rates cannot be trusted without: fix that.",
+        ),
+        (
+            "usage_inconsistent",
+            DEGRADED,
+            "Usage contradicts itself",
+            "The reported token counts cannot be true.",
+            "A gateway that counts by itself.",
+            "Compare with the runtime asked directly; do not use these counts.",
+        ),
+        (
+            "encoding_ignored",
+            DEGRADED,
+            "Encoding ignored",
+            "base64 was asked for and numbers came.",
+            "A gateway or runtime without it.",
+            "Clients that decode it get wrong vectors: ask for float.",
+        ),
+        (
+            "oversized",
+            FAIL,
+            "Too large",
+            "A line or the headers passed our limit.",
+            "A faulty server, or not an LLM server at all.",
+            "Look at what listens there.",
+        ),
+    ),
+]
