@@ -67,6 +67,9 @@ MEMORY = Suite(
     "what context costs in memory, and what stays behind.",
     (
         CheckSpec("identity"),
+        # What a server sets up once is no growth, and a late saved cache not the next prompt's.
+        CheckSpec("long", {"tokens": 1024}),
+        CheckSpec("marker"),
         *(CheckSpec("growth", {"tokens": tokens}) for tokens in (1024, 2048, 4096, *LONG_SIZES)),
     ),
 )

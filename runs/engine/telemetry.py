@@ -56,7 +56,7 @@ class TelemetrySampler:
         root = root_of(target.base_url)
         async with open_peek(root, target.api_key_env, TIMEOUT_S) as peek:
             adapter = adapter_for(target.runtime, target.base_url, peek)
-            if not adapter.reports_load:
+            if not (adapter.reports_load or adapter.reports_memory):
                 return
             pause_s = max(self._interval_s, adapter.poll_pause_s)
             while not self._stopped.is_set():
@@ -81,8 +81,8 @@ def sample(load: Load) -> dict[str, Any]:
         "slots": load.slots,
         "slots_busy": load.running,
         "requests_waiting": load.waiting,
-        "kv_usage_ratio": getattr(load, "kv_usage_ratio", None),
-        "server_memory_bytes": getattr(load, "memory_bytes", None),
+        "kv_usage_ratio": load.kv_usage_ratio,
+        "server_memory_bytes": load.memory_bytes,
         **{name: load.counters.get(key) for key, name in COUNTERS.items()},
     }
     return {"gap": "", **{key: value for key, value in told.items() if value is not None}}

@@ -72,8 +72,11 @@ def growth_points(revision: Revision) -> list[GrowthPoint]:
 
 
 def settled(points: Iterable[GrowthPoint]) -> list[GrowthPoint]:
-    """Clean, and rested afterwards: what came later is not counted to another size."""
-    return [p for p in points if p.is_clean and p.retained_bytes is not None]
+    """Clean, and followed by rests and a short other prompt, as the growth check does it.
+
+    A cache that is saved late is then counted to its own prompt, not to the next one.
+    """
+    return [p for p in points if p.is_clean and p.after_other_bytes is not None]
 
 
 def measured_growth(revision: Revision, points: Sequence[GrowthPoint]) -> Growth:

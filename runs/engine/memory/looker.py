@@ -60,7 +60,7 @@ class Looker:
                 raise psutil.NoSuchProcess(process.pid)
             return describe(process), self._measure(process)
         except psutil.NoSuchProcess as gone:
-            self._process = None
+            self._process, self._search = None, Sparing()  # it may be back at once
             self._reason = f"The server's process {process.pid} has ended."
             raise NotMeasurable(self._reason) from gone
         except (psutil.Error, OSError) as error:
@@ -74,7 +74,7 @@ class Looker:
                 self._process = find_server(self._base_url)
             except NotMeasurable as reason:
                 self._reason = self._reason or str(reason)
-                raise
+                raise NotMeasurable(self._reason) from reason
         self._tree, self._reason = [], ""
         return self._process
 

@@ -35,6 +35,8 @@ class Load:
     running: int | None = None
     waiting: int | None = None
     counters: dict[str, float] = field(default_factory=dict)
+    kv_usage_ratio: float | None = None  # of the KV cache, 0 to 1
+    memory_bytes: int | None = None  # as the server reports it: not measured by us
 
 
 @dataclass(slots=True)
@@ -85,6 +87,7 @@ class Adapter:
     contract: ClassVar[Contract] = Contract()
     takes_json_object: ClassVar[bool] = True
     reports_load: ClassVar[bool] = False
+    reports_memory: ClassVar[bool] = False  # in `load`, even where nothing else is told
     poll_pause_s: ClassVar[float] = 0.25  # looking more often would disturb the server
     embeddings_path: ClassVar[str] = "/embeddings"  # empty: not asked through this adapter
     rerank_path: ClassVar[str] = "/rerank"

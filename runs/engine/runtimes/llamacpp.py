@@ -31,6 +31,19 @@ COUNTERS = {
 }
 
 
+def kv_usage(slots: list[Any]) -> float | None:
+    """Share of all slots' context that prompts and answers fill; None where a slot tells none."""
+    context = used = 0
+    for slot in slots:
+        told = slot if isinstance(slot, dict) else {}
+        context += whole(told.get("n_ctx")) or 0
+        used += whole(told.get("n_prompt_tokens")) or 0
+        following = told.get("next_token")
+        following = following[0] if isinstance(following, list) and following else following
+        used += whole(following.get("n_decoded")) or 0 if isinstance(following, dict) else 0
+    return min(used / context, 1.0) if context else None
+
+
 class LlamaCpp(Adapter):
     key = "llama.cpp"
     title = "llama.cpp server"
@@ -104,6 +117,7 @@ class LlamaCpp(Adapter):
         if isinstance(slots, list):
             load.slots = len(slots)
             load.running = sum(1 for s in slots if isinstance(s, dict) and s.get("is_processing"))
+            load.kv_usage_ratio = kv_usage(slots)
         answer = await self.peek.get("/metrics")
         if answer.ok:
             metrics = read_metrics(answer.text)

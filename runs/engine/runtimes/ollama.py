@@ -13,6 +13,7 @@ from runs.engine.runtimes.base import (
     Ask,
     Facts,
     Health,
+    Load,
     down,
     whole,
 )
@@ -30,6 +31,7 @@ class Ollama(Adapter):
         "A tag such as latest can move: only the digest names the model.",
     )
     contract = Contract(long_context_truncates=True)
+    reports_memory = True
     capabilities = ("chat", "embeddings")
 
     async def health(self) -> Health:
@@ -62,6 +64,13 @@ class Ollama(Adapter):
             facts.warnings.append("The model is not loaded now: its first answer includes a load.")
         if installed.get("remote_host"):
             facts.warnings.append("This name is a cloud model: it does not run on this machine.")
+
+    async def load(self) -> Load:
+        """Only the size of what is resident, as `/api/ps` estimates it (often wrong)."""
+        models = (await self.peek.get("/api/ps")).object.get("models")
+        entries = models if isinstance(models, list) else []
+        sizes = [whole(e.get("size")) for e in entries if isinstance(e, dict)]
+        return Load(memory_bytes=sum(size or 0 for size in sizes) if sizes else None)
 
 
 class OllamaNative(Ollama):

@@ -75,6 +75,7 @@ class Omlx(Adapter):
             running=whole(status.get("active_requests")),
             waiting=whole(status.get("waiting_requests")),
             counters=counters,
+            memory_bytes=whole(status.get("model_memory_used")),
         )
 
 

@@ -68,11 +68,17 @@ class Vllm(Adapter):
             running=whole(metrics.get("vllm:num_requests_running")),
             waiting=whole(metrics.get("vllm:num_requests_waiting")),
             counters={n: metrics[m] for m, n in COUNTERS.items() if m in metrics},
+            kv_usage_ratio=share(metrics.get("vllm:kv_cache_usage_perc")),
         )
 
     async def count_tokens(self, messages: list[dict[str, Any]], model: str) -> int | None:
         answer = await self.peek.post("/tokenize", {"model": model, "messages": messages})
         return whole(answer.object.get("count"))
+
+
+def share(value: float | None) -> float | None:
+    """A share of one engine; several engines add up to something else."""
+    return value if value is not None and 0 <= value <= 1 else None
 
 
 class VllmMetal(Vllm):

@@ -44,6 +44,7 @@ def grown(run: Run, *sizes: int, per_token: int = PER_TOKEN, noise: int = 0) -> 
             before_bytes=20 * GIB,
             peak_bytes=20 * GIB + per_token * tokens + error,
             retained_bytes=20 * GIB + per_token * tokens // 2,
+            after_other_bytes=20 * GIB + per_token * tokens // 2,
         )
 
 
