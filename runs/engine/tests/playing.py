@@ -20,7 +20,7 @@ from runs.engine.plan import Limits
 from runs.engine.reading import Reading
 from runs.engine.records import Exchange, RequestResult, RequestSpec, Timeline
 from runs.engine.runtimes.gateways import answered_by_somebody_else
-from runs.engine.tests.replay import replaying
+from runs.engine.tests.replay import chunk_bytes, replaying
 from runs.engine.tests.stretching import deadlines, scale_of, stretch
 from runs.engine.tests.surroundings import (
     busy_slots,
@@ -86,19 +86,26 @@ async def _exchange(
         label=case["id"],
         cache="any",
     )
-    leaves_after = step.get("client", {}).get("abort_after_chunk")
+    leave_bytes = bytes_until_we_leave(step)
     async with open_client(base_url=url, connect_s=5, limits=Limits()) as client:
         exchange, reading = await perform(
             client,
             spec,
             deadlines=deadlines(case, scale),
             limits=Limits(),
-            stop_when=None if leaves_after is None else lambda r: len(r.tokens) > leaves_after,
+            stop_when=lambda reading: 0 < leave_bytes <= reading.body_bytes,
         )
     origin_ns = exchange.started_ns
     stretch(exchange, origin_ns, scale)
     stretch(reading, origin_ns, scale)
     return exchange, reading
+
+
+def bytes_until_we_leave(step: dict[str, Any]) -> int:
+    """Body bytes after which the client itself hangs up; 0: it stays to the end."""
+    after = step.get("client", {}).get("abort_after_chunk")
+    chunks = [] if after is None else step["response"].get("chunks", [])[: after + 1]
+    return sum(len(chunk_bytes(chunk)) for chunk in chunks)
 
 
 def judged(
