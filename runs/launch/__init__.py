@@ -1,0 +1,1 @@
+"""Starting runtimes by profiles: argument lists, never a shell."""
