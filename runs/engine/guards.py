@@ -21,6 +21,7 @@ DEFAULT_PROCESS_SHARE = 0.7  # of the machine's memory
 DEFAULT_FLOOR_SHARE = 0.05
 LIMIT_PER_GROWTH_S = 60  # growing so fast would eat the whole limit in a minute
 GROWTH_WINDOW_S = 10.0
+GAP_SHARE = 0.2  # of the looks may fail before memory counts as not seen
 GIB = 1024**3
 
 
@@ -75,7 +76,8 @@ class Guard:
         self.limits = limits
         self.figure = ""  # the name of the peak's
         self.peak_bytes: int | None = None  # the largest, not the last: pages come and go
-        self._unread = 0  # samples of a known process without a figure
+        self._read = 0  # samples of a known process with a figure
+        self._unread = 0  # and without one
         self._recent: deque[tuple[float, int]] = deque()
 
     def look(self, sample: Sample) -> Trip | None:
@@ -94,20 +96,23 @@ class Guard:
     def _remember(self, sample: Sample, figure: str, value: int | None) -> None:
         if value is None:
             self._unread += sample.get("pid") is not None
-        elif self.peak_bytes is None or value > self.peak_bytes:
+            return
+        self._read += 1
+        if self.peak_bytes is None or value > self.peak_bytes:
             self.figure, self.peak_bytes = figure, value
 
     def findings(self) -> list[Finding]:
         """A process that is there but cannot be read is not within its limits: nobody knows."""
-        if self.peak_bytes is None and self._unread:
-            return [
-                Finding(
-                    "telemetry_gap",
-                    "The server's process is known, but the system never told its memory: "
-                    "whether it stayed within its limits is not known.",
-                )
-            ]
-        return []
+        looks = self._read + self._unread
+        if self._unread <= GAP_SHARE * looks:
+            return []
+        return [
+            Finding(
+                "telemetry_gap",
+                f"The system did not tell the memory of the server's process in {self._unread} of "
+                f"{looks} looks: whether it stayed within its limits is not known.",
+            )
+        ]
 
     def _growing(
         self, limits: Limits, sample: Sample, figure: str, value: int | None

@@ -24,6 +24,7 @@ SAMPLE_KEYS = {
     "swap_gb": "swap_used_bytes",
     "started_s": "process_started_s",
 }
+GONE = ("NoSuchProcess", "ZombieProcess", "exited", "gone")
 UPSTREAM = "x-litellm-model-api-base"
 
 
@@ -85,24 +86,29 @@ def findings_of_identity(identity: Identity | None) -> list[Finding]:
 
 def memory_of(case: dict[str, Any]) -> tuple[int | None, list[Finding]]:
     """Peak in bytes, and what the guards say to the samples as the sampler would feed them."""
-    samples = [_payload(sample) for sample in case["wire"].get("host_samples", [])]
-    limit = case["probe"].get("memory_guard_gb")
-    if not samples:
+    given = case["wire"].get("host_samples", [])
+    if not given:
         return None, []
-    process = None if limit is None else limit * GB
-    guard, watch = Guard(Limits(process, 0, 10**15)), ProcessWatch()
-    trips = [trip for trip in map(guard.look, samples) if trip]
-    for sample in samples:
-        watch.look(sample)
-    over = [trips[0].finding()] if trips and limit is not None else []
+    limit = case["probe"].get("memory_guard_gb")
+    guard = Guard(Limits(None if limit is None else limit * GB, 0, 10**15))
+    watch = ProcessWatch()
+    trips = []
+    for sample in map(_payload, given):
+        trips.append(guard.look(sample))
+        if sample["pid"] is None or sample.get("process_started_s") is not None:
+            watch.look(sample)
+    over = [trip.finding() for trip in trips if trip and limit is not None][:1]
     return guard.peak_bytes, [*over, *guard.findings(), *watch.findings()]
 
 
 def _payload(sample: dict[str, Any]) -> dict[str, Any]:
-    """A case's sample in the keys of `memory.sample`."""
+    """A case's sample in the keys of `memory.sample`. Unreadable is not gone."""
     told = {
         key: round(sample[name] * (GB if name.endswith("_gb") else 1))
         for name, key in SAMPLE_KEYS.items()
         if sample.get(name) is not None
     }
-    return {"t_ms": sample["t_ms"], "pid": sample.get("pid"), **told}
+    pid = None if sample.get("error") in GONE else sample.get("pid")
+    if pid is not None and not sample.get("error"):
+        told.setdefault("process_started_s", 0)
+    return {"t_ms": sample["t_ms"], "pid": pid, **told}
