@@ -8,7 +8,18 @@ from typing import Any
 from runs.memory.models import GrowthPoint
 from runs.memory.projection import CONTEXT_CEILING, Growth, settled
 from runs.memory.words import growth_sentence
-from runs.plots import Axis, Chart, Table, bars, build, bytes_unit, guard_line, line, points
+from runs.plots import (
+    Axis,
+    Chart,
+    Table,
+    bars,
+    build,
+    bytes_unit,
+    guard_line,
+    line,
+    points,
+    wall_line,
+)
 from runs.plots.units import said_bytes
 from runs.templatetags.figures import tokens_short
 
@@ -111,7 +122,8 @@ def need_chart(growth: Growth, csv_url: str) -> Chart:
     ]
     limits = [("Guard", growth.guard_bytes), ("Host", growth.host_bytes)]
     shown = [(title, v) for title, v in limits if v and v < 4 * max(totals)]
-    traces += [guard_line(title, x, v / unit) for title, v in shown]
+    drawn = {"Guard": guard_line, "Host": wall_line}
+    traces += [drawn[title](title, x, v / unit) for title, v in shown]
     far = [f"{t.lower()} at {said_bytes(v)}" for t, v in limits if v and (t, v) not in shown]
     return Chart(
         key="need",

@@ -25,6 +25,8 @@ NEAR = 4.0  # a limit this many times above the peak would flatten everything
 LOAD = ("slots_busy", "requests_waiting")
 SHARES = ("kv_usage_ratio",)
 COUNTERS = ("prompt_tokens_total", "cached_tokens_total", "completion_tokens_total")
+COLOURS = 4  # in the palette
+LOAD_PANELS = ((LOAD, "number", 3), (SHARES, "share", 2), (COUNTERS, "tokens", 1))
 MARKS = {
     Outcome.CLEAN_PASS: "var(--good)",
     Outcome.DEGRADED: "var(--warn)",
@@ -73,10 +75,10 @@ def panels(
         stack.append(memory_panel(run, [drawn[str(name)] for name in memory], scale))
     if requests:
         stack.append(requests_panel(requests, scale[0]))
-    for keys, title in ((LOAD, "number"), (SHARES, "share"), (COUNTERS, "tokens")):
+    for keys, title, first in LOAD_PANELS:
         known = [drawn[key] for key in keys if key in drawn]
         if known:
-            stack.append((lines(known, scale[0]), Axis(title, 1)))
+            stack.append((lines(known, scale[0], first=first), Axis(title, 1)))
     traces = []
     for place, (own, _) in enumerate(stack, start=1):
         for trace in own:
@@ -98,14 +100,15 @@ def memory_panel(
     return traces, Axis(name, 3)
 
 
-def lines(series: Sequence[Series], size: int, unit: int = 1) -> list[Any]:
+def lines(series: Sequence[Series], size: int, unit: int = 1, first: int = 1) -> list[Any]:
+    """Told apart by dash as well; `first` is the colour of the first."""
     dashes = ("solid", "dash", "dot")
     return [
         line(
             METRICS[one.name].title,
             (one.times_ms / size).tolist(),
             (one.values / unit).tolist(),
-            series=place + 1,
+            series=(first + place - 1) % COLOURS + 1,
             dash=dashes[place % 3],
         )
         for place, one in enumerate(series)

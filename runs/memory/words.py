@@ -26,7 +26,7 @@ def growth_sentence(growth: Growth) -> str:
             f"No growth with prompt size can be told from these {growth.fit.n} points: "
             f"{per_token(growth.fit)}. Nothing is extrapolated from that."
         )
-    return f"{per_token(growth.fit)}. {need_sentence(growth)}"
+    return f"{need_sentence(growth)} The slope is {per_token(growth.fit)}."
 
 
 def per_token(fit: Fit) -> str:

@@ -5,7 +5,7 @@ dark), a sentence that tells the finding, a table, and a CSV of what is drawn.
 """
 
 from runs.plots.chart import Chart, Table, drawn_rows
-from runs.plots.figure import Axis, bars, build, guard_line, line, points
+from runs.plots.figure import Axis, bars, build, guard_line, line, points, wall_line
 from runs.plots.units import bytes_unit, time_unit
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "line",
     "points",
     "time_unit",
+    "wall_line",
 ]

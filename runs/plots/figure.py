@@ -88,15 +88,20 @@ def bars(
 
 
 def guard_line(name: str, x: Sequence[Any], value: float, **more: Any) -> go.Scatter:
-    """A limit: dashed and in the colour of what is bad."""
-    return go.Scatter(
-        name=name,
-        x=list(x),
-        y=[value] * len(x),
-        mode="lines",
-        line={"color": "var(--bad)", "dash": "dash", "width": 1.4},
-        **more,
-    )
+    """A limit that we keep: dashed and in the colour of what is bad."""
+    return _level(name, x, value, {"color": "var(--bad)", "dash": "dash"}, more)
+
+
+def wall_line(name: str, x: Sequence[Any], value: float, **more: Any) -> go.Scatter:
+    """What there is at all, such as a machine's memory: a plain line."""
+    return _level(name, x, value, {"color": "var(--ink-2)", "dash": "solid"}, more)
+
+
+def _level(
+    name: str, x: Sequence[Any], value: float, look: dict[str, str], more: dict[str, Any]
+) -> go.Scatter:
+    y = [value] * len(x)
+    return go.Scatter(name=name, x=list(x), y=y, mode="lines", line={**look, "width": 1.4}, **more)
 
 
 def build(
@@ -121,8 +126,20 @@ def build(
         font={"color": "var(--ink-2)", "size": 12},
         hovermode="x unified",
         hoverlabel={"bgcolor": "var(--surface)", "bordercolor": "var(--line-strong)"},
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        xaxis={**_ruled(x_title), **_ticks(x_ticks), "anchor": _y(len(axes))},
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "traceorder": "normal",
+        },
+        xaxis={
+            **_ruled(x_title),
+            **_ticks(x_ticks),
+            "anchor": _y(len(axes)),
+            "rangemode": "nonnegative",
+        },
+        bargap=0.45,
         **_panels(axes),
     )
     figure.update_layout(**(look | layout))
