@@ -46,7 +46,12 @@ def current_suite(key: str) -> Suite:
 
 
 def build_plan(
-    *, deployment: Deployment, revision: Revision, endpoint: Endpoint, suite: Suite
+    *,
+    deployment: Deployment,
+    revision: Revision,
+    endpoint: Endpoint,
+    suite: Suite,
+    guards: dict[str, float] | None = None,
 ) -> Plan:
     """Everything that decides what is sent. The seed is new each time: fresh means fresh."""
     artifact = deployment.artifact
@@ -66,6 +71,6 @@ def build_plan(
         suite_version=suite.version,
         checks=tuple(CheckSpec(check["key"], check.get("params", {})) for check in suite.checks),
         target=target,
-        guards=limits_for(revision, deployment.host),
+        guards=limits_for(revision, deployment.host, **(guards or {})),
         seed=secrets.randbelow(2**31),
     )

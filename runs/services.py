@@ -31,8 +31,11 @@ def start_run(
     layer: str,
     repeats: Run | None = None,
     note: str = "",
+    guards: dict[str, float] | None = None,
 ) -> Run:
     """Queue a run of the suite against the deployment's active revision and ring its host.
+
+    `guards` are memory limits for this run alone, by the keys of `runs.memory.budget`.
 
     Raises PermissionDenied, or RunRefused with what is missing.
     """
@@ -45,6 +48,7 @@ def start_run(
         requested_by_name=actor.get_username(),
         repeats=repeats,
         note=note[:300],
+        guards=guards,
     )
     transaction.on_commit(partial(doorbell.ring, run))
     return run
@@ -90,12 +94,21 @@ def repeat_run(*, actor: User, run: Run) -> Run:
     )
 
 
-def _create_run(*, deployment: Deployment, suite: Suite, layer: str, **about: Any) -> Run:
+def _create_run(
+    *,
+    deployment: Deployment,
+    suite: Suite,
+    layer: str,
+    guards: dict[str, float] | None = None,
+    **about: Any,
+) -> Run:
     if layer not in Layer.values:
         raise RunRefused(f"There is no layer {layer}. There are: {', '.join(Layer.values)}.")
     revision = active_revision(deployment)
     endpoint = active_endpoint(deployment, layer)
-    plan = build_plan(deployment=deployment, revision=revision, endpoint=endpoint, suite=suite)
+    plan = build_plan(
+        deployment=deployment, revision=revision, endpoint=endpoint, suite=suite, guards=guards
+    )
     return Run.objects.create(
         deployment=deployment,
         revision=revision,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -12,6 +13,7 @@ from people.access import Action, require
 from runs.engine.checks import plan_requests
 from runs.estimates import estimate_cost
 from runs.explain import describe_checks
+from runs.memory.forms import GuardForm
 from runs.models import Suite
 from runs.planning import RunRefused, active_endpoint, active_revision, build_plan
 from runs.preflight import can_start, preflight
@@ -52,8 +54,16 @@ def _start(request: HttpRequest, deployment: Deployment, suite: Suite, layer: st
     note = request.POST.get("note", "").strip()
     try:
         run = start_run(
-            actor=person_of(request), deployment=deployment, suite=suite, layer=layer, note=note
+            actor=person_of(request),
+            deployment=deployment,
+            suite=suite,
+            layer=layer,
+            note=note,
+            guards=GuardForm(request.POST).typed(),
         )
+    except ValidationError as wrong:
+        messages.error(request, f"Memory limits: {' '.join(wrong.messages)}")
+        return _show_plan(request, deployment, suite, layer, status=400)
     except RunRefused as refused:
         messages.error(request, str(refused))
         return _show_plan(request, deployment, suite, layer, status=409)
@@ -92,4 +102,5 @@ def _planned(deployment: Deployment, suite: Suite, layer: str) -> dict[str, obje
         "endpoint": endpoint,
         "requests": plan_requests(plan),
         "checks": describe_checks(plan),
+        "guard_form": GuardForm.showing(plan.guards),
     }

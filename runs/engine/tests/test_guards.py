@@ -9,7 +9,7 @@ from runs.engine.guards import GIB, GROWTH_WINDOW_S, Guard, Limits, ProcessWatch
 MACHINE = 512 * GIB
 
 
-def sample(t_s: float = 0.0, **figures: float | None) -> dict[str, object]:
+def sample(t_s: float = 0.0, **figures: float | str | None) -> dict[str, object]:
     return {"t_ms": t_s * 1000, "system_total_bytes": MACHINE, **figures}
 
 

@@ -19,7 +19,7 @@ from people.models import User
 from runs.memory.models import GrowthPoint
 from runs.memory.tests.conftest import GIB, write
 from runs.memory.tests.test_growth import ask
-from runs.models import Run, RunState
+from runs.models import Run, RunState, Suite
 
 PER_TOKEN = 160_000  # bytes
 
@@ -176,3 +176,38 @@ def test_it_tells_of_drift_only_where_a_run_was_long(
     times = np.arange(0.0, 2 * 86_400_000, 60_000)
     write(finished, "rss_bytes", times, 10 * GIB + times / 86_400_000 * GIB)
     assert "RSS grew by 1 GiB a day over 48 h" in page(f"/runs/{finished.pk}/")
+
+
+@pytest.fixture
+def started(client: Client, olive: User, deployment: Deployment) -> Callable[..., Any]:
+    """Olive presses Start with these limits."""
+    Suite.objects.create(key="smoke", name="Smoke", checks=[{"key": "marker", "params": {}}])
+    client.force_login(olive)
+
+    def start(**limits: str) -> Any:
+        return client.post(
+            "/runs/start/",
+            {"deployment": "small", "suite": "smoke", "layer": "direct", **limits},
+        )
+
+    return start
+
+
+def test_it_guards_a_run_by_the_host_unless_a_person_says_otherwise(
+    started: Callable[..., Any],
+) -> None:
+    started()
+    started(process_limit_gib="8", growth_limit_mib_per_s="100")
+    by_host, typed = (run.plan["guards"] for run in Run.objects.order_by("pk"))
+    assert by_host["process_bytes"] == round(0.7 * 512 * GIB)
+    assert by_host["origin"] == "70% of the machine's 512 GiB"
+    assert typed["process_bytes"] == 8 * GIB and typed["origin"] == "typed in for this run"
+    assert typed["available_floor_bytes"] == by_host["available_floor_bytes"]
+    assert typed["growth_bytes_per_s"] == 100 * 1024**2
+
+
+def test_it_refuses_a_limit_that_is_none(started: Callable[..., Any]) -> None:
+    answer = started(process_limit_gib="-3")
+    assert answer.status_code == 400
+    assert "Memory limits" in answer.content.decode()
+    assert not Run.objects.exists()
