@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +16,75 @@ from runs.engine.tests.playing import Outcomes, Played, play
 from runs.engine.tests.replay import load_cases
 
 FOLDER = Path(__file__).parent / "cases"
+AT_A_TIME = 8
 # How far our own stamp may be off in real time: the server's timers, the socket, a busy machine.
 LATE_MS = 120.0
 EARLY_MS = 3.0
+# Moments that `expected` gives as the index of a chunk.
+MOMENTS = {
+    "first_byte": "first_byte_ms",
+    "first_event": "first_event_ms",
+    "first_reasoning": "first_reasoning_ms",
+    "first_content": "first_content_ms",
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "case" not in metafunc.fixturenames:
+    if "hard_case" not in metafunc.fixturenames:
         return
     given = [Path(name) for name in metafunc.config.getoption("cases")]
     files = [*sorted(FOLDER.glob("*.jsonl")), *given]
     cases = [case for file in files for case in load_cases(file.read_text(encoding="utf-8"))]
-    metafunc.parametrize("case", cases, ids=[str(case["id"]) for case in cases])
+    metafunc.parametrize("hard_case", cases, ids=[str(case["id"]) for case in cases])
 
 
-async def test_it_comes_out_as_expected(case: dict[str, Any]) -> None:
-    outcomes = await play(case)
-    expected = case["expected"]
-    assert differences(outcomes, expected) == []
+@pytest.fixture(scope="module")
+def played(request: pytest.FixtureRequest) -> dict[int, Outcomes | BaseException]:
+    """What came out of each selected case; a few are played at a time, since most only wait."""
+    specs = (getattr(item, "callspec", None) for item in request.session.items)
+    cases = [spec.params["hard_case"] for spec in specs if spec and "hard_case" in spec.params]
+    return dict(zip(map(id, cases), asyncio.run(play_all(cases)), strict=True))
 
 
-def differences(outcomes: Outcomes, expected: dict[str, Any]) -> list[str]:
+async def play_all(cases: list[dict[str, Any]]) -> list[Outcomes | BaseException]:
+    places = asyncio.Semaphore(AT_A_TIME)
+
+    async def in_turn(case: dict[str, Any]) -> Outcomes:
+        async with places:
+            return await play(case)
+
+    return await asyncio.gather(*map(in_turn, cases), return_exceptions=True)
+
+
+def test_it_comes_out_as_expected(
+    hard_case: dict[str, Any], played: dict[int, Outcomes | BaseException]
+) -> None:
+    outcomes = played[id(hard_case)]
+    if isinstance(outcomes, BaseException):
+        raise outcomes
+    assert differences(hard_case, outcomes) == []
+
+
+def differences(case: dict[str, Any], outcomes: Outcomes) -> list[str]:
     """Every way in which a case came out otherwise than expected, in words."""
+    expected = case["expected"]
     outcome, failure_class, why = outcomes.verdict
     wrong = []
     if outcome != expected["outcome"]:
         wrong.append(f"outcome {outcome} ({failure_class}: {why}), not {expected['outcome']}")
     if failure_class != (expected.get("failure_class") or ""):
         wrong.append(f"class {failure_class} ({why}), not {expected.get('failure_class')}")
-    wrong += _memory(outcomes, expected)
+    wrong += [*_memory(outcomes, expected), *_identity(outcomes, expected)]
     last = max(outcomes.played, default=None)
     position = expected.get("judge_exchange", last)
     played = outcomes.played.get(position) if position is not None else None
     if played is None:
         return [*wrong, f"exchange {position} was not played"]
+    response = case["wire"]["exchanges"][position]["response"]
     for part in (_texts, _tools, _usage, _pooling, _decode):
         wrong += part(played, expected)
-    return [*wrong, *_times(played, expected, outcomes.scale)]
+    due = [*_by_time(expected), *_by_chunk(response, expected)]
+    return [*wrong, *_moments(played, due, outcomes.scale), *_unstreamed(played, expected)]
 
 
 def _differs(name: str, seen: object, wanted: object) -> list[str]:
@@ -62,6 +96,11 @@ def _memory(outcomes: Outcomes, expected: dict[str, Any]) -> list[str]:
         return []
     peak = outcomes.peak_bytes
     return _differs("peak_gb", None if peak is None else peak / 1e9, expected["peak_gb"])
+
+
+def _identity(outcomes: Outcomes, expected: dict[str, Any]) -> list[str]:
+    state = (expected.get("identity") or {}).get("state")
+    return _differs("identity", outcomes.identity_status, state) if state else []
 
 
 def _texts(played: Played, expected: dict[str, Any]) -> list[str]:
@@ -84,10 +123,17 @@ def _tools(played: Played, expected: dict[str, Any]) -> list[str]:
     if "tool_calls" not in expected:
         return []
     calls = [
-        {"name": call.name, "arguments": json.loads(call.arguments or "{}")}
+        {"name": call.name, "arguments": _decoded(call.arguments or "{}")}
         for call in played.reading.tool_calls
     ]
     return _differs("tool_calls", calls, expected["tool_calls"])
+
+
+def _decoded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _usage(played: Played, expected: dict[str, Any]) -> list[str]:
@@ -102,6 +148,10 @@ def _usage(played: Played, expected: dict[str, Any]) -> list[str]:
     cache = expected.get("cache") or {}
     if "cached_tokens" in cache:
         wrong += _differs("cached_tokens", tokens.cached, cache["cached_tokens"])
+    if "prefill_tok_s" in cache:
+        server = played.reading.server
+        rate = round(server["prompt_n"] / server["prompt_ms"] * 1000, 1)
+        wrong += _differs("prefill_tok_s", rate, cache["prefill_tok_s"])
     return wrong
 
 
@@ -115,18 +165,50 @@ def _pooling(played: Played, expected: dict[str, Any]) -> list[str]:
     return wrong
 
 
-def _times(played: Played, expected: dict[str, Any], scale: float) -> list[str]:
-    """Each moment on the case's clock; a null must be missing, never 0."""
-    timeline, wrong = played.timeline, []
-    for name, wanted in (expected.get("times_ms") or {}).items():
-        seen = getattr(timeline, f"{name}_ms")
-        if wanted is None or seen is None:
-            wrong += _differs(f"{name}_ms", seen, wanted)
-        elif not wanted - EARLY_MS / scale <= seen <= wanted + LATE_MS / scale:
-            wrong.append(f"{name}_ms: {seen:.1f}, not {wanted}")
-    if expected.get("ttft_from", 0) is None:
-        wrong += _differs("ttft_ms", timeline.ttft_ms, None)
+Due = tuple[str, list[float] | None]  # a figure, and when it may be; None: it must be missing
+
+
+def _by_time(expected: dict[str, Any]) -> list[Due]:
+    times = (expected.get("times_ms") or {}).items()
+    return [(f"{name}_ms", None if ms is None else [ms]) for name, ms in times]
+
+
+def _by_chunk(response: dict[str, Any], expected: dict[str, Any]) -> list[Due]:
+    """What `expected` says by the index of a chunk, as the sum of the delays until it."""
+    delays = [chunk.get("delay_ms", 0) for chunk in response.get("chunks", [])]
+    arrivals = [response.get("headers_delay_ms", 0) + ms for ms in accumulate(delays)]
+    due: list[Due] = [
+        (figure, [arrivals[expected[name]]])
+        for name, figure in MOMENTS.items()
+        if isinstance(expected.get(name), int)
+    ]
+    if isinstance(expected.get("ttft_from"), int):
+        allowed = expected.get("ttft_any_of") or [expected["ttft_from"]]
+        due.append(("ttft_ms", [arrivals[index] for index in allowed]))
+    return due
+
+
+def _moments(played: Played, due: list[Due], scale: float) -> list[str]:
+    """Each on the case's own clock."""
+    wrong = []
+    for name, allowed in due:
+        seen = getattr(played.timeline, name)
+        if allowed is None or seen is None:
+            wrong += _differs(name, seen, allowed)
+        elif not any(_is_near(seen, ms, scale) for ms in allowed):
+            wrong.append(f"{name}: {seen:.1f}, not {allowed}")
     return wrong
+
+
+def _is_near(seen_ms: float, due_ms: float, scale: float) -> bool:
+    return due_ms - EARLY_MS / scale <= seen_ms <= due_ms + LATE_MS / scale
+
+
+def _unstreamed(played: Played, expected: dict[str, Any]) -> list[str]:
+    """A null is missing, never 0."""
+    if expected.get("ttft_from", 0) is not None:
+        return []
+    return _differs("ttft_ms", played.timeline.ttft_ms, None)
 
 
 def _decode(played: Played, expected: dict[str, Any]) -> list[str]:
