@@ -5,10 +5,10 @@ from __future__ import annotations
 from runs.engine.bench.score import Score
 
 COLUMNS = (
-    f"{'load':<9} {'streams':>7}  {'client':<13} {'TTFT error ms':>25}  "
+    f"{'load':<9} {'streams':>7} {'requests':>8}  {'client':<13} {'TTFT error ms':>25}  "
     f"{'mean-ITL error ms':>22}  {'open':>6}  {'CPU s/1000':>10}  {'peak MB':>7}"
 )
-UNDER = f"{'':<32}{'median':>8}{'p99':>9}{'max':>9} {'median':>7}{'p99':>8}{'max':>8}"
+UNDER = f"{'':<41}{'median':>8}{'p99':>9}{'max':>9} {'median':>7}{'p99':>8}{'max':>8}"
 
 
 def heading() -> str:
@@ -18,7 +18,7 @@ def heading() -> str:
 def row(score: Score) -> str:
     ttft, itl = score.ttft_error_ms, score.itl_error_ms
     return (
-        f"{_load(score):<9} {score.streams:>7}  {score.client:<13} "
+        f"{_load(score):<9} {score.streams:>7} {score.requests:>8}  {score.client:<13} "
         f"{ttft.median:>7.2f}{ttft.p99:>9.2f}{ttft.max:>9.2f}  "
         f"{itl.median:>6.3f}{itl.p99:>8.3f}{itl.max:>8.3f}  {score.open_share:>6.1%}  "
         f"{score.cpu_s_per_1000_chunks:>10.4f}  {score.peak_bytes / 1e6:>7.0f}"
