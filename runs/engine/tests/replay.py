@@ -9,7 +9,7 @@ import socket
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER for no time at all: close sends RST
@@ -19,10 +19,9 @@ REASONS = {200: "OK", 404: "Not Found", 500: "Internal Server Error", 502: "Bad 
 @dataclass
 class Replay:
     """A server that answers the next exchange of a case, whatever is asked. `scale` multiplies
-    every delay; `sent_ns` collects when each chunk was written, per exchange."""
+    every delay."""
 
     exchanges: list[dict[str, Any]]
-    aux: list[dict[str, Any]] = field(default_factory=list)
     scale: float = 0.02
     port: int = 0
     position: int = 0
@@ -173,8 +172,7 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 @asynccontextmanager
 async def replaying(case: dict[str, Any], scale: float) -> AsyncIterator[Replay]:
     """The case's server, on a port of its own."""
-    wire = case["wire"]
-    server = Replay(wire.get("exchanges", []), wire.get("aux", []), scale)
+    server = Replay(case["wire"].get("exchanges", []), scale)
     await server.listen()
     try:
         yield server
