@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -69,8 +70,27 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def tree_of(process: psutil.Process) -> list[psutil.Process]:
-    """The process and all its descendants. Raises psutil.Error when it is gone."""
-    return [process, *process.children(recursive=True)]
+    """The process, its descendants and its orphans. Raises psutil.Error when it is gone."""
+    family = [process, *process.children(recursive=True)]
+    return family + orphans(process.pid, {member.pid for member in family})
+
+
+def orphans(leader: int, known: set[int]) -> list[psutil.Process]:
+    """Workers whose parent has ended, found by the process group that the server leads.
+
+    A server that was started within somebody else's group has none that could be told apart.
+    """
+    if group_of(leader) != leader:
+        return []
+    others = (other for other in psutil.process_iter() if other.pid not in known)
+    return [other for other in others if group_of(other.pid) == leader]
+
+
+def group_of(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except (OSError, AttributeError):  # gone, not ours to see, or a system without groups
+        return None
 
 
 def measure(tree: Iterable[psutil.Process], *, in_detail: bool) -> TreeMemory:

@@ -12,7 +12,7 @@ import sys
 import threading
 from typing import Any
 
-from runs.engine.clock import now_ns
+from runs.engine.clock import ms_between, now_ns
 from runs.engine.memory.bounded import Bounded, Hung
 from runs.engine.memory.looker import Looker
 from runs.engine.memory.process import NotMeasurable, ServerProcess
@@ -21,11 +21,12 @@ from runs.engine.observer import Observer
 
 FIGURE = "footprint_bytes" if sys.platform == "darwin" else "rss_bytes"
 DEADLINE_S = 2.0
+SLOWER, SLOWEST_S = 1 / 1200, 5.0
 FIGURES = ("rss_bytes", "uss_bytes", "pss_bytes", "footprint_bytes", "processes")
 
 
 class MemorySampler:
-    """One sample at once, then one every `interval_s`, until `stop`.
+    """One sample at once, then one every `interval_s` (rarer as hours pass), until `stop`.
 
     `process` is the server's main process once it was found; without one, `reason` says why.
     The machine's own memory is sampled either way.
@@ -49,9 +50,11 @@ class MemorySampler:
         self._thread.join(DEADLINE_S)
 
     def _run(self) -> None:
+        started_ns = now_ns()
         while not self._stopped.is_set():
             self._sample()
-            self._stopped.wait(self._interval_s)
+            age_s = ms_between(started_ns, now_ns()) / 1000
+            self._stopped.wait(pause_s(self._interval_s, age_s))
 
     def _sample(self) -> None:
         payload: dict[str, Any] = dict.fromkeys(FIGURES)
@@ -71,3 +74,8 @@ class MemorySampler:
         payload["pid"] = process.pid if process else None
         payload["process_started_s"] = process.started_s if process else None
         self._observer.emit("memory.sample", payload | system_memory())
+
+
+def pause_s(interval_s: float, age_s: float) -> float:
+    """Fast in a probe, slow in a soak: half a second grows to three after an hour."""
+    return max(interval_s, min(age_s * SLOWER, SLOWEST_S))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import psutil
 
+from runs.engine.memory.macos import compressed_and_pressure
+
 
 def system_memory() -> dict[str, int | None]:
-    """Bytes: total, available, used, wired (macOS) and swap in use. Never raises."""
+    """Bytes: total, available, used, wired and compressed (macOS), and swap in use.
+
+    On macOS also `pressure_level`: 1 normal, 2 warning, 4 critical. Never raises.
+    """
     memory, swap = _ask(psutil.virtual_memory), _ask(psutil.swap_memory)
     return {
         "system_total_bytes": getattr(memory, "total", None),
@@ -14,6 +19,7 @@ def system_memory() -> dict[str, int | None]:
         "system_used_bytes": getattr(memory, "used", None),
         "system_wired_bytes": getattr(memory, "wired", None),
         "swap_used_bytes": getattr(swap, "used", None),
+        **compressed_and_pressure(),
     }
 
 
