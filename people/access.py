@@ -25,6 +25,7 @@ class Action(StrEnum):
     EDIT_ENDPOINT = "edit_endpoint"
     DISCOVER = "discover"
     EDIT_SUITE = "edit_suite"
+    EDIT_LAUNCH_PROFILE = "edit_launch_profile"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -36,6 +37,7 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.DISCOVER: frozenset({Role.OPERATOR, Role.ADMIN}),
     Action.EDIT_ENDPOINT: frozenset({Role.ADMIN}),
     Action.EDIT_SUITE: frozenset({Role.ADMIN}),
+    Action.EDIT_LAUNCH_PROFILE: frozenset({Role.ADMIN}),
 }
 
 

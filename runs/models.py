@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 
 from catalog.models import Deployment, Endpoint, Host, Layer, Revision
+from runs.launch.models import Launch as Launch
+from runs.launch.models import LaunchProfile as LaunchProfile
 from runs.memory.models import GrowthPoint as GrowthPoint
 from runs.memory.models import SeriesChunk as SeriesChunk
 

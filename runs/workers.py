@@ -14,6 +14,7 @@ from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from runs.launch.cleanup import clean_up
 from runs.models import WorkerBeat
 
 logger = logging.getLogger(__name__)
@@ -83,6 +84,15 @@ def start_beating(sender: Any, **_: Any) -> None:
             thread = BeatThread(sender.hostname[:120], queue.removeprefix(QUEUE_PREFIX))
             thread.start()
             _beats.append(thread)
+            clean_up_launched()
+
+
+def clean_up_launched() -> None:
+    """Servers that a dead worker of this host had launched."""
+    try:
+        clean_up()
+    except DatabaseError:
+        logger.warning("Servers left behind could not be looked for", exc_info=True)
 
 
 @worker_shutting_down.connect

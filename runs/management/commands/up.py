@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -23,6 +24,9 @@ from catalog.discovery import register_running_server
 from catalog.machine import ensure_local_host
 from catalog.models import Deployment
 from people.services import create_first_admin, ensure_roles
+from runs.launch.cleanup import clean_up
+from runs.launch.permission import ALLOW, PROGRAMS
+from runs.launch.services import ensure_ready_made_profiles
 from runs.services import ensure_default_suites
 from runs.supervisor import Child, Supervisor, say, wait_for
 
@@ -56,6 +60,7 @@ class Command(BaseCommand):
                 target=announce, args=(supervisor, bind, port, demo_port, password), daemon=True
             ).start()
             supervisor.watch()
+            clean_up()
             say("up", "All stopped.")
         if supervisor.failed:
             sys.exit(1)
@@ -93,6 +98,7 @@ def prepare() -> str | None:
     call_command("migrate", verbosity=0)
     ensure_roles()
     ensure_default_suites()
+    ensure_ready_made_profiles()
     ensure_local_host(settings.LOCAL_HOST_KEY)
     if not Deployment.objects.exists():
         call_command("load_report")
@@ -108,7 +114,7 @@ def children(bind: str, port: int, demo_port: int | None) -> list[Child]:
     web += ["--timeout-graceful-shutdown", "2", "--log-level", "warning"]
     parts = [
         Child("web", [sys.executable, "-m", *web]),
-        Child("measure", celery_worker(queue, 1)),
+        Child("measure", celery_worker(queue, 1), launch_permission()),
         Child("ticks", celery_worker("ticks", 2)),
         Child("beat", [*celery(), "beat", "--loglevel", "WARNING"]),
     ]
@@ -117,6 +123,15 @@ def children(bind: str, port: int, demo_port: int | None) -> list[Child]:
         demo += ["--context-per-slot", "8192"]
         parts.append(Child("demo", [sys.executable, "-m", *demo]))
     return parts
+
+
+def launch_permission() -> dict[str, str]:
+    """This lab's own worker may launch the demo server; whoever starts the lab may say more."""
+    demo = shlex.join([sys.executable, "-m", "demo.server"])
+    return {
+        ALLOW: os.environ.get(ALLOW, "1"),
+        PROGRAMS: ";".join(filter(None, [demo, os.environ.get(PROGRAMS)])),
+    }
 
 
 def celery() -> list[str]:
