@@ -63,6 +63,7 @@ def _execute_claimed(claim: Claim, engine: Engine) -> None:
         logger.warning("Run %s lost its claim; nothing more is stored", claim.run_id)
         return
     _store(claim, report, _ending(report, writer))
+    record_growth(claim.run_id)
 
 
 def _store(claim: Claim, report: RunReport, ending: Ending) -> None:
@@ -70,7 +71,6 @@ def _store(claim: Claim, report: RunReport, ending: Ending) -> None:
     with transaction.atomic():
         if claims.finish(claim, ending, report=_without_requests(report)):
             store_requests(claim.run_id, (request.as_dict() for request in report.requests))
-            record_growth(claim.run_id)
 
 
 def _measure(claim: Claim, writer: EventWriter, engine: Engine) -> RunReport:

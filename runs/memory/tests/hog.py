@@ -15,7 +15,7 @@ from typing import Any
 MIB = 1024**2
 MODELS = ("jump-300", "grow-40", "calm-0")
 TOKEN_S = 0.05
-ENDLESS, SHORT = 2_000, 20  # tokens
+ENDLESS, SHORT = 800, 20  # tokens
 
 
 class Hog(BaseHTTPRequestHandler):
