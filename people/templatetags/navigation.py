@@ -24,7 +24,7 @@ class Section:
 SECTIONS = (
     Section("inventory", "Inventory", "inventory", ("/deployments/", "/search/")),
     Section("run-list", "Runs", "runs"),
-    Section("hosts", "Hosts", "hosts"),
+    Section("hosts", "Hosts", "hosts", ("/launch-profiles/", "/launches/")),
     Section("claims", "Claims", "claims"),
     Section("follow-ups", "Follow-ups", "follow-ups"),
 )
