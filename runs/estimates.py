@@ -9,7 +9,6 @@ from django.db.models import Sum
 
 from catalog.models import Deployment
 from runs.models import Outcome, Run, RunRequest, RunState, Suite
-from runs.selectors import memory_series
 
 LOOK_BACK = 10
 
@@ -24,7 +23,7 @@ class Estimate:
     typical_s: float | None = None
     high_s: float | None = None
     tokens: int | None = None  # prompt and completion together
-    peak_rss_bytes: int | None = None  # of the newest run
+    peak_bytes: int | None = None  # of the server, in the newest run
 
 
 def estimate_cost(deployment: Deployment, suite: Suite, layer: str) -> Estimate:
@@ -44,8 +43,15 @@ def estimate_cost(deployment: Deployment, suite: Suite, layer: str) -> Estimate:
         median(took),
         max(took),
         _tokens(runs),
-        max((rss for _, rss in memory_series(runs[0])), default=None),
+        _peak_bytes(runs[0]),
     )
+
+
+def _peak_bytes(run: Run) -> int | None:
+    """As the engine reported it: samples are thinned with time, the report is not."""
+    path = "report__memory__peak_bytes"
+    found: int | None = Run.objects.values_list(path, flat=True).get(pk=run.pk)
+    return found
 
 
 def _tokens(runs: list[Run]) -> int | None:

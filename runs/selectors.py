@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from statistics import median
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, QuerySet
 
 from catalog.models import Host
-from runs.models import HostLease, Outcome, Run, RunEvent, RunRequest, RunState, Suite
+from runs.models import HostLease, Outcome, Run, RunRequest, RunState, Suite
 from runs.workers import alive_workers
 
 
@@ -54,12 +54,3 @@ def measuring_run(host: Host) -> Run | None:
 
 def has_worker(host: Host) -> bool:
     return alive_workers().filter(host_key=host.key).exists()
-
-
-def memory_series(run: Run, *, points: int = 240) -> list[tuple[float, int]]:
-    """(ms since the start, resident bytes of the server) with at most `points` samples."""
-    samples = RunEvent.objects.filter(run=run, kind="memory.sample")
-    step = max(1, samples.count() // points)
-    thinned = samples.annotate(turn=F("seq") % step).filter(turn=0) if step > 1 else samples
-    rows = thinned.order_by("seq").values_list("t_ms", "payload")
-    return [(t_ms, payload["rss_bytes"]) for t_ms, payload in rows if payload.get("rss_bytes")]

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from catalog.models import Deployment
 from runs.estimates import estimate_cost
-from runs.models import Run, RunEvent, Suite
+from runs.models import Run, Suite
 from runs.storage import store_requests
 from runs.tests.scripted import request_result
 
@@ -35,14 +35,14 @@ def test_it_says_from_which_runs_it_estimates(
         finished(make_run, seconds)
     newest = finished(make_run, 14.0)
     store_requests(newest.pk, [request_result(n).as_dict() for n in range(2)])
-    sample = {"rss_bytes": 7 * 2**20}
-    RunEvent.objects.create(run=newest, seq=1, t_ms=1, kind="memory.sample", payload=sample)
+    newest.report = {"memory": {"peak_bytes": 7 * 2**20}}
+    newest.save()
 
     estimate = estimate_cost(deployment, suite, "direct")
     assert estimate.source == "from the last 4 runs of this suite here"
     assert (estimate.low_s, estimate.typical_s, estimate.high_s) == (10.0, 13.0, 30.0)
     assert estimate.tokens == 24
-    assert estimate.peak_rss_bytes == 7 * 2**20
+    assert estimate.peak_bytes == 7 * 2**20
 
 
 def test_a_run_that_was_cut_short_tells_nothing(
