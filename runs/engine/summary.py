@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from runs.engine.checks.base import Check, Found
-from runs.engine.judge import decide, judge_run
+from runs.engine.judge import decide_run, judge_run
 from runs.engine.outcomes import SEVERITY, Finding, Outcome
 from runs.engine.records import CheckResult, RequestResult, RunReport
 
 Verdict = tuple[Outcome, str, str]
 PASSED: Verdict = (Outcome.CLEAN_PASS, "", "")
 SKIPPED, NOT_RUN = "skipped", "not_run"
-# Causes of what single requests showed.
-EXPLAINING = (
-    "memory_guard",
-    "process_crash",
-    "repeated_5xx",
-    "warm_retry_timeout",
-    "parallel_regression",
-    "cancelled",
-)
 
 
 def worst(parts: list[Verdict]) -> Verdict:
@@ -26,17 +17,9 @@ def worst(parts: list[Verdict]) -> Verdict:
     return max(parts, key=lambda part: SEVERITY[part[0]], default=PASSED)
 
 
-def in_order(parts: list[Verdict], findings: list[Finding]) -> list[Verdict]:
-    """What explains the parts comes before them, everything else after."""
-    explaining = [f for f in findings if f.failure_class in EXPLAINING]
-    rest = [f for f in findings if f.failure_class not in EXPLAINING]
-    return [decide(explaining), *parts, decide(rest)]
-
-
 def judged(check: Check, found: Found, results: list[RequestResult]) -> CheckResult:
     """A check is as good as the worst of its requests and of its own findings."""
-    parts = [(r.outcome, r.failure_class, r.explanation) for r in results]
-    outcome, failure_class, explanation = worst(in_order(parts, found.findings))
+    outcome, failure_class, explanation = decide_run(results, found.findings)
     return CheckResult(
         key=check.key,
         title=check.title,
@@ -77,7 +60,8 @@ def conclude(report: RunReport, findings: list[Finding]) -> None:
     """
     asked = [c for c in report.checks if not c.figures.get(SKIPPED)]
     parts = [(c.outcome, c.failure_class, c.explanation) for c in asked if was_run(c)]
-    verdict = worst(in_order(parts, [*findings, *judge_run(report.requests)]))
+    whole = decide_run(report.requests, [*findings, *judge_run(report.requests)])
+    verdict = worst([whole, *parts])
     if not asked:
         nothing = "Nothing was asked: every check was left out as not applicable here."
         verdict = worst([verdict, (Outcome.INCONCLUSIVE, "", nothing)])

@@ -43,19 +43,22 @@ def _contradictions(case: Case) -> list[Finding]:
     if not reading.finishes or not case.streamed:
         return []
     first, last = reading.finishes[0], reading.finishes[-1]
+    last_token_ns = reading.tokens[-1].at_ns if reading.tokens else 0
     if first.after_tokens < len(reading.tokens):
         text = f"It said finish reason {first.reason}, and then went on with the answer."
     elif first.reason != last.reason:
         text = f"Two finish reasons: {first.reason}, then {last.reason}."
+    elif reading.done_ns is not None and last_token_ns > reading.done_ns:
+        text = "Text came after [DONE]: clients that stop there never see it."
     else:
         return []
     return [case.finding("contradictory_finish", text, at_ms=case.at(first.at_ns))]
 
 
 def _cut_by_length(case: Case) -> list[Finding]:
-    """Without a limit of ours. Thinking that never ends is its own cause, not the cut."""
+    """Without a limit of ours. Thinking or blanks without end are the cause, not the cut."""
     reading = case.reading
-    if reading.finish_reason not in LENGTH or _only_thought(case):
+    if reading.finish_reason not in LENGTH or _only_thought(case) or _is_trapped(case):
         return []
     return [
         case.finding(
@@ -139,11 +142,7 @@ def _json(case: Case, answer: str, schema: dict[str, Any]) -> list[Finding]:
     try:
         value = json.loads(answer, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        return [
-            case.finding(
-                "json_invalid", f"No valid JSON: {error}.", at_ms=_blank_trap(case), raw=answer
-            )
-        ]
+        return [case.finding("json_invalid", f"No valid JSON: {error}.", raw=answer)]
     fault = next(jsonschema.Draft202012Validator(schema).iter_errors(value), None)
     if fault is None:
         return []
@@ -152,11 +151,11 @@ def _json(case: Case, answer: str, schema: dict[str, Any]) -> list[Finding]:
     return [case.finding("schema_mismatch", text, raw=answer)]
 
 
-def _blank_trap(case: Case) -> float | None:
-    """Caught in legal blanks it was lost there, long before a limit ended it."""
+def _is_trapped(case: Case) -> bool:
+    """JSON was due, and the model went on with blanks, which are legal there, to the end."""
     content = case.reading.content
-    length = len(content.rstrip())
-    return case.at_char(length) if len(content) - length >= BLANK_TRAP_CHARS else None
+    blanks = len(content) - len(content.rstrip())
+    return case.expectation.schema is not None and blanks >= BLANK_TRAP_CHARS
 
 
 def _no_constant(name: str) -> NoReturn:

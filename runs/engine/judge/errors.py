@@ -33,7 +33,7 @@ WORDS: tuple[tuple[str, str], ...] = (
         "model_not_found",
         r"model_not_found|(model|repositor\w*|repo)\b.{0,120}"
         r"(not (be )?(found|exist|available|recognized)|does ?n.t exist|no such|not served)"
-        r"|(no such|unknown|invalid|find|not found:?) (the )?model\b"
+        r"|(no such|unknown|invalid|find|not found:?) (the )?model\b(?! arch)"
         r"|(no|not a valid) model (id|name)"
         r"|not found on the hub|cached snapshot|pull(ing)? it first",
     ),

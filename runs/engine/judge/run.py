@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -19,6 +20,16 @@ TIMED_OUT = (
     "queue_stall",
 )
 REPEATED = 2
+# Causes of what single requests showed; the others stand beside them.
+EXPLAINING = (
+    "memory_guard",
+    "process_crash",
+    "repeated_5xx",
+    "init_failed",
+    "warm_retry_timeout",
+    "parallel_regression",
+    "cancelled",
+)
 # After a cancel the next request waited behind work that should have stopped.
 QUEUED_RATIO = 20.0
 QUEUED_MS = 2000.0
@@ -33,6 +44,7 @@ def judge_run(
     """
     return [
         *_gone(results, refused_afterwards),
+        *_never_ready(results),
         *_failing(results),
         *_behind_a_cancel(results),
         *_warm_timeouts(results),
@@ -43,18 +55,30 @@ def judge_run(
 
 def decide_run(results: Sequence[RequestResult], findings: Sequence[Finding]) -> Verdict:
     """The worst decides, the first cause in time names it. What was seen of the whole explains
-    the requests of its moment, so it comes before them; without a moment it comes last."""
+    the requests of its moment, so it comes before them. Without a moment, a cause comes first and
+    everything else last. A server that was loading and then answered was only waited for."""
     parts: list[tuple[float, int, Outcome, Verdict]] = []
-    for result in results:
+    for position, result in enumerate(results):
+        if result.failure_class == "loading" and _answers(results[position + 1 :]):
+            continue
         verdict = (result.outcome, result.failure_class, result.explanation)
         parts.append((result.started_offset_ms, 1, result.outcome, verdict))
     for finding in findings:
-        moment = float("inf") if finding.at_ms is None else finding.at_ms
-        parts.append((moment, 0, outcome_of(finding), decide([finding])))
+        parts.append((_moment(finding), 0, outcome_of(finding), decide([finding])))
     if not parts:
         return decide([])
     worst = max((part[2] for part in parts), key=SEVERITY.__getitem__)
     return min((p for p in parts if p[2] is worst), key=lambda part: part[:2])[3]
+
+
+def _moment(finding: Finding) -> float:
+    if finding.at_ms is not None:
+        return finding.at_ms
+    return -math.inf if finding.failure_class in EXPLAINING else math.inf
+
+
+def _answers(results: Sequence[RequestResult]) -> bool:
+    return any(200 <= (r.http_status or 0) < 300 for r in results)
 
 
 def _gone(results: Sequence[RequestResult], refused_afterwards: bool) -> list[Finding]:
@@ -72,6 +96,15 @@ def _gone(results: Sequence[RequestResult], refused_afterwards: bool) -> list[Fi
         text = f"The gateway lost the server behind it {len(lost)} times: {lost[0].explanation}"
         return [Finding("process_crash", text, at_ms=lost[0].started_offset_ms)]
     return []
+
+
+def _never_ready(results: Sequence[RequestResult]) -> list[Finding]:
+    """Still loading whenever it was asked, to the last."""
+    asked = [r for r in results if r.failure_class == "loading"]
+    if len(asked) < REPEATED or len(asked) < len(results):
+        return []
+    text = f"It was still loading each of the {len(asked)} times it was asked."
+    return [Finding("init_failed", text, at_ms=asked[0].started_offset_ms)]
 
 
 def _failing(results: Sequence[RequestResult]) -> list[Finding]:
