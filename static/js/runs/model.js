@@ -22,10 +22,17 @@ export class RunModel {
 
   #apply({ kind, payload, t_ms }) {
     if (kind === "run.started") this.planned = payload.requests ?? this.planned;
-    else if (kind === "memory.sample" && payload.rss_bytes) {
-      this.memory.push({ ...payload, t_ms });
-      if (this.memory.length > 600) this.memory = this.memory.filter((_, i) => i % 2);
-    } else if (kind.startsWith("request.")) this.#applyToRequest(kind, payload, t_ms);
+    else if (kind === "memory.sample") this.#sample(payload, t_ms);
+    else if (kind.startsWith("request.")) this.#applyToRequest(kind, payload, t_ms);
+  }
+
+  /** `figure` names what tells best on the server's host: RSS misses Metal memory. */
+  #sample(payload, t_ms) {
+    const figure = payload.figure ?? "rss_bytes";
+    const bytes = payload[figure];
+    if (bytes == null) return;
+    this.memory.push({ bytes, figure, t_ms });
+    if (this.memory.length > 600) this.memory = this.memory.filter((_, i) => i % 2);
   }
 
   #applyToRequest(kind, payload, t_ms) {

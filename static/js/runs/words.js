@@ -44,6 +44,7 @@ const SENTENCES = {
   "request.phase": (p) => PHASES[p.phase]?.(name(p.request)),
   "request.finished": (p) => finished(p),
   "check.finished": (p) => `${p.result?.title ?? "Check"}: ${word(p.result?.outcome)}.`,
+  "guard.tripped": (p) => `Memory guard: ${p.sentence}`,
   note: (p) => p.text,
   "run.finished": (p) => `Over: ${word(p.outcome)}. ${p.explanation ?? ""}`,
 };
