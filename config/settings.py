@@ -55,7 +55,12 @@ INSTALLED_APPS = [
     "people",
     "catalog",
     "runs",
+    "runs.sweeps",
+    "runs.compare",
+    "runs.campaigns",
+    "runs.traffic",
     "verdicts",
+    "verdicts.notifications",
 ]
 
 MIDDLEWARE = [

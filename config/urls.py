@@ -10,5 +10,10 @@ urlpatterns = [
     path("", include("runs.memory.urls")),
     path("", include("runs.launch.urls")),
     path("runs/", include("runs.urls")),
+    path("sweeps/", include("runs.sweeps.urls")),
+    path("compare/", include("runs.compare.urls")),
+    path("campaigns/", include("runs.campaigns.urls")),
+    path("traffic/", include("runs.traffic.urls")),
+    path("", include("verdicts.notifications.urls")),
     path("", include("people.urls")),
 ]

@@ -23,7 +23,10 @@ class Section:
 
 SECTIONS = (
     Section("inventory", "Inventory", "inventory", ("/deployments/", "/search/")),
-    Section("run-list", "Runs", "runs"),
+    Section("run-list", "Runs", "runs", ("/compare/",)),
+    Section("sweep-list", "Sweeps", "sweeps"),
+    Section("campaign-list", "Campaigns", "campaigns", ("/traffic/",)),
+    Section("promotion-list", "Promotions", "promotions", ("/policies/", "/ledger/")),
     Section("hosts", "Hosts", "hosts", ("/launch-profiles/", "/launches/")),
     Section("claims", "Claims", "claims"),
     Section("follow-ups", "Follow-ups", "follow-ups"),

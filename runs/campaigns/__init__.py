@@ -1,0 +1,1 @@
+"""Canary, completed-request gate and soak: many short cycles over a long time."""

@@ -1,0 +1,1 @@
+"""Runs, revisions and deployments side by side, and pinned baselines."""

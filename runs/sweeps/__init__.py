@@ -1,0 +1,1 @@
+"""Runs over a grid of runtime parallel, client concurrency and prompt size."""

@@ -1,0 +1,1 @@
+"""Completed-request records that a proxy delivers, beside the synthetic cycles."""

@@ -1,0 +1,1 @@
+"""Telling people: inbox, subscriptions, webhooks and their deliveries."""
