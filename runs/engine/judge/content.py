@@ -9,13 +9,15 @@ from typing import Any, NoReturn
 import jsonschema
 
 from runs.engine.judge.context import Case
-from runs.engine.judge.text import answer_text, degeneration, leak_findings
+from runs.engine.judge.text import MARKERS, answer_text, degeneration, leak_findings
 from runs.engine.judge.usage import usage_findings
 from runs.engine.outcomes import Finding
 
 LENGTH = ("length", "max_tokens", "max_length")
 KNOWN_REASONS = (*LENGTH, "stop", "eos", "tool_calls", "function_call", "content_filter")
 BLANK_TRAP_CHARS = 200
+SHOWN_CHARS = 120
+AROUND = " \t\r\n\"'`*_“”„‚‘’«»()[].,;:!?。！"  # quotation, emphasis, punctuation
 
 
 def content_findings(case: Case) -> list[Finding]:
@@ -121,21 +123,40 @@ def _expected(case: Case) -> list[Finding]:
     answer = answer_text(reading.content)
     if expect.schema is not None:
         return _json(case, answer, expect.schema)
-    if expect.marker and not _holds(answer, expect.marker, ignore_case=False):
-        wanted = expect.marker
-    elif expect.contains and not _holds(answer, expect.contains, ignore_case=True):
-        wanted = expect.contains
+    if expect.marker and not _opens_or_closes(answer, expect.marker):
+        text = _not_the_marker(answer, expect.marker)
+    elif expect.contains and not _holds(answer, expect.contains):
+        text = f"Expected {expect.contains!r}, the answer was {answer[:SHOWN_CHARS]!r}."
     else:
         return []
-    text = f"Expected {wanted!r}, the answer was {answer[:120]!r}."
     return [case.finding("marker_mismatch", text, raw=answer)]
 
 
-def _holds(answer: str, wanted: str, *, ignore_case: bool) -> bool:
-    """The wanted text stands there as a word of its own, whatever blanks are between."""
-    pattern = r"\s+".join(re.escape(word) for word in wanted.split())
-    flags = re.IGNORECASE if ignore_case else 0
-    return re.search(rf"(?<!\w){pattern}(?!\w)", answer, flags) is not None
+def _opens_or_closes(answer: str, wanted: str) -> bool:
+    """The answer begins or ends with the wanted text, whatever marks and blanks are around it. In
+    the middle it proves nothing: a model that only talks about its task may say it there."""
+    text, pattern = MARKERS.sub(" ", answer).strip(AROUND), _as_words(wanted)
+    return bool(re.match(pattern, text) or re.search(rf"{pattern}$", text))
+
+
+def _not_the_marker(answer: str, wanted: str) -> str:
+    shown = f"{answer[:SHOWN_CHARS]!r}"
+    if _holds(answer, wanted):
+        return f"Asked for {wanted!r} alone; it came amid other text: {shown}."
+    return f"Asked for {wanted!r}, the answer was {shown}."
+
+
+def _holds(answer: str, wanted: str) -> bool:
+    """The wanted text stands there, in upper case or lower."""
+    return re.search(_as_words(wanted), answer, re.IGNORECASE) is not None
+
+
+def _as_words(wanted: str) -> str:
+    """A pattern for the text as words of its own, whatever blanks are between. `42` is neither
+    in `421` nor in `4.42`, and `OK-7` is not in `OK-7-2`."""
+    words = (wanted.strip(AROUND) or wanted).split()
+    pattern = r"\s+".join(re.escape(word) for word in words)
+    return rf"(?<!\w)(?<!\w[-.,]){pattern}(?!\w|[-.,]\w)"
 
 
 def _json(case: Case, answer: str, schema: dict[str, Any]) -> list[Finding]:

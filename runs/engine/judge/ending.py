@@ -130,6 +130,7 @@ def _said_nothing(case: Case) -> Finding:
             "truncated_stream", "The body ended in its first event.", raw=reading.cut_piece
         )
     kept = f", though {reading.comments} keep-alives came" if reading.comments else ""
-    return case.finding(
-        "empty_response", f"HTTP {case.exchange.status}, and nothing was said{kept}."
-    )
+    text = f"HTTP {case.exchange.status}, and nothing was said{kept}."
+    if reading.events and not reading.models:
+        text += " Its events name no model: so Ollama looks when it lost an error. See its log."
+    return case.finding("empty_response", text)

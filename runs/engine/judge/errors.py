@@ -11,10 +11,21 @@ POOLING_KINDS = ("embeddings", "rerank")
 
 # Order matters: the first that matches names the class. A hint such as "reduce context length" in
 # a memory refusal, or Go's "context canceled", must not make it a context overflow.
+# What a loader says comes first: it lists names of weights, and these may hold any word.
 WORDS: tuple[tuple[str, str], ...] = (
     (
+        "init_failed",
+        r"parameters? not in (the )?model|missing \d+ parameters|missing parameters:\s*\w+\.\w"
+        r"|expected shape\b.{0,80}\b(received|got) shape|shape mismatch|size mismatch for \w"
+        r"|no (module or )?parameter named|weights? for .{0,80}not found"
+        r"|missing tensor|tensor.{0,40}(mismatch|wrong shape|not found)|wrong number of tensors"
+        r"|shapes? of the weight|same size as the last dimension"
+        r"|(bad|invalid|read|wrong) (gguf )?magic|invalid ggml type"
+        r"|waiting for (the )?(llama )?runner to start",
+    ),
+    (
         "memory_guard",
-        r"memory(?! slot| access| address)|\boom\b|failed to allocate|malloc"
+        r"memory(?! slot| access| address)|\boom\b|(failed|unable) to allocate|malloc"
         r"|(cuda|metal|ggml).{0,30}alloc"
         r"|\b\d[\d.]* ?gi?b\b.{0,60}(over|above|exceed|ceiling|limit|only)",
     ),
@@ -40,9 +51,14 @@ WORDS: tuple[tuple[str, str], ...] = (
     (
         "init_failed",
         r"(fail|unable|could not|cannot|(?<!_)error)[^0-9]{0,20} load.{0,20}model"
+        r"|model.{0,60}(fail\w* to load|load(ing)? (has )?failed|could not be loaded)"
         r"|unknown.{0,20}architecture"
-        r"|shape mismatch|missing tensor|tensor.{0,40}(mismatch|wrong shape|not found)"
-        r"|(un|not )support.{0,20}(architecture|quanti[sz]ation)",
+        r"|(un|not )support.{0,20}(architecture|quanti[sz]ation|model type)"
+        r"|(model type|architecture).{0,60}not supported"
+        r"|(engine|runner|model|backend|llama server).{0,24}initiali[sz]ation failed"
+        r"|(error|failed|timed out|unable).{0,30}(start|initiali[sz]).{0,24}(runner|engine|model)"
+        r"|(error|failed|timed out|unable).{0,30}(runner|engine|model|llama server) to start"
+        r"|(error|failed|unable).{0,4} start(ing)? (the )?llama server",
     ),
     (
         "loading",
@@ -99,7 +115,7 @@ REFINED: tuple[tuple[int, tuple[str, ...], str], ...] = (
     (429, ("queue_full",), "rate_limited"),
     (405, ("tool_call_invalid",), "http_4xx"),
     (404, ("process_crash", "tool_call_invalid"), "http_4xx"),
-    (400, ("auth_failed", "queue_full", "rate_limited"), "http_4xx"),
+    (400, ("auth_failed", "queue_full", "rate_limited", "process_crash"), "http_4xx"),
 )
 
 

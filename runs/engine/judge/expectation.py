@@ -11,7 +11,7 @@ class Expectation:
     """What a check wants to see. Empty fields ask for nothing."""
 
     kind: str = "chat"  # chat | embeddings | rerank
-    marker: str = ""  # the answer must hold it, and little else
+    marker: str = ""  # the answer must begin or end with it
     contains: str = ""  # the answer must hold it: a needle, a number
     schema: dict[str, Any] | None = None  # JSON Schema of the answer
     tool: str = ""  # name of the function that must be called
@@ -30,7 +30,7 @@ class Expectation:
         """One sentence for pages."""
         parts = []
         if self.marker:
-            parts.append(f"the text {self.marker}")
+            parts.append(f"the text {self.marker} alone")
         if self.contains:
             parts.append(f"an answer with {self.contains}")
         if self.schema is not None:
