@@ -14,7 +14,7 @@ from runs.engine.runtimes import adapter_for
 from runs.engine.runtimes.address import root_of
 from runs.engine.runtimes.base import DOWN, LOADING, Health
 from runs.engine.runtimes.detect import Discovery, DiscoveryError, discover
-from runs.engine.runtimes.peek import key_from, open_peek
+from runs.engine.runtimes.peek import PeekError, key_from, open_peek
 from runs.engine.scene import LiveScene
 from runs.engine.stopping import RunStopped, wait
 from runs.engine.transport import open_client
@@ -26,9 +26,10 @@ STOPS = {"connect": "connect_failed", "tls": "tls_failed"}
 async def arrive(plan: Plan, reporter: Reporter, cancel: Cancel) -> tuple[Plan, float | None]:
     """The plan with its runtime and model filled in, and how long the server loaded, in ms.
 
-    None when it was ready at once. Raises RunStopped when it cannot be reached, or is still
-    loading after `load_s`.
+    None when it was ready at once. Raises RunStopped when it cannot be reached, its key is
+    unusable, or it is still loading after `load_s`.
     """
+    refuse_bad_key(plan)
     started_ns, was_loading = now_ns(), False
     while (health := await look(plan)).state == LOADING:
         waited_s = ms_between(started_ns, now_ns()) / 1000
@@ -46,6 +47,13 @@ async def arrive(plan: Plan, reporter: Reporter, cancel: Cancel) -> tuple[Plan, 
         give_up_or_go_on(health, reporter)
     load_ms = ms_between(started_ns, now_ns()) if was_loading else None
     return await filled_in(plan, reporter), load_ms
+
+
+def refuse_bad_key(plan: Plan) -> None:
+    try:
+        key_from(plan.target.api_key_env)
+    except PeekError as error:
+        raise RunStopped("auth_failed", str(error)) from error
 
 
 async def look(plan: Plan) -> Health:

@@ -16,7 +16,7 @@ from runs.engine.observer import Cancel, Observer
 from runs.engine.outcomes import Finding, Outcome
 from runs.engine.plan import CheckSpec, Plan
 from runs.engine.quiet import quiet_collector
-from runs.engine.records import CheckResult, RunReport
+from runs.engine.records import CheckResult, Identity, RunReport
 from runs.engine.reporting import Reporter
 from runs.engine.runtimes.peek import PeekError
 from runs.engine.scene import LiveScene
@@ -25,6 +25,8 @@ from runs.engine.summary import conclude, judged, not_run, skipped
 from runs.engine.watch import Watch
 
 LOOKS = 3
+NOT_READ = Identity(sentence="Not read: the run ended before.")
+NOT_READ_AGAIN = Identity(sentence="Not read again: the run ended before.")
 
 
 def run_plan_sync(plan: Plan, observer: Observer, cancel: Cancel) -> RunReport:
@@ -51,7 +53,9 @@ class Session:
         self.plan = plan
         self.reporter = reporter
         self.watch = Watch(plan, reporter, cancel)
-        self.report = RunReport(outcome=Outcome.INCONCLUSIVE)
+        self.report = RunReport(
+            Outcome.INCONCLUSIVE, identity_before=NOT_READ, identity_after=NOT_READ_AGAIN
+        )
         self.findings: list[Finding] = []  # of the run itself, in order of time
         self.lag = LoopLag()
 
@@ -141,9 +145,9 @@ class Session:
         try:
             self.report.identity_after, _ = await identify(scene.adapter, self.plan.target)
         except PeekError as error:
-            self.findings.append(
-                Finding("identity_unverified", f"Identity could not be read again: {error}")
-            )
+            sentence = f"Identity could not be read again: {error}"
+            self.report.identity_after = Identity(sentence=sentence)
+            self.findings.append(Finding("identity_unverified", sentence))
             return
         self.findings += changes(scene.identity, self.report.identity_after)
 

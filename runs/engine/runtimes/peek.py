@@ -130,8 +130,19 @@ def said_plainly(error: httpx.HTTPError, root: str) -> PeekError:
 
 
 def key_from(variable: str) -> str:
-    """The API key that an environment variable holds; empty when none is named or set."""
-    return os.environ.get(variable, "") if variable else ""
+    """The API key that an environment variable holds; empty when none is named or set.
+
+    Blanks and line ends around it are taken off: files and shells leave them there. Anything that
+    no HTTP header may carry raises PeekError, which never quotes the key.
+    """
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if "\n" in key or "\r" in key:
+        fault = "has more than one line"
+    elif not all("!" <= letter <= "~" for letter in key):
+        fault = "has a blank or a character that is not ASCII in it"
+    else:
+        return key
+    raise PeekError("key", f"The key in {variable} {fault}. Put the bare key there and restart.")
 
 
 @cache

@@ -29,6 +29,7 @@ class Obedient:
     loading_answers: int = 0  # how many questions are answered with 503 first
     break_at: int | None = None  # request to the model that is reset in the middle
     asked: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)  # that came with a request to the model
 
     # --- what it says ---
 
@@ -139,6 +140,7 @@ def serving(model: Obedient) -> Iterator[str]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             model.asked.append(body)
+            model.keys += filter(None, [self.headers["authorization"]])
             if self.path == "/v1/embeddings":
                 self.send_json(200, model.embeddings(body))
             elif self.path == "/v1/rerank":

@@ -29,11 +29,19 @@ class Recorder:
         return [payload for name, payload in self.events if name == kind]
 
 
-def plan(base_url: str, *keys: str | CheckSpec, model: str = "", runtime: str = "") -> Plan:
+def plan(
+    base_url: str,
+    *keys: str | CheckSpec,
+    model: str = "",
+    runtime: str = "",
+    api_key_env: str = "",
+) -> Plan:
     """A plan with short deadlines; runtime and model are found out when left open."""
     checks = tuple(k if isinstance(k, CheckSpec) else CheckSpec(k) for k in keys)
     deadlines = Deadlines(connect_s=2, prefill_s=60, idle_s=30, total_s=120, load_s=3)
-    return Plan("test", 1, checks, Target(base_url, model, runtime=runtime), deadlines)
+    return Plan(
+        "test", 1, checks, Target(base_url, model, runtime, api_key_env=api_key_env), deadlines
+    )
 
 
 async def run(

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from runs.engine.guards import Limits
 from runs.engine.outcomes import Outcome
 from runs.engine.plan import CheckSpec
@@ -116,6 +118,29 @@ async def test_an_unreachable_server_is_one_clear_sentence_and_no_pile_of_failur
     assert [c.figures for c in report.checks] == [{"not_run": True}] * 3
 
 
+async def test_a_key_is_sent_without_the_line_end_that_files_leave_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LAB_KEY", "  sk-local\r\n")
+    with serving(model := Obedient()) as base_url:
+        report = await run(base_url, "marker", api_key_env="LAB_KEY")
+    assert report.outcome is Outcome.CLEAN_PASS
+    assert model.keys == ["Bearer sk-local"]
+
+
+@pytest.mark.parametrize("key", ["sk-1\nX-Other: yes", "sk 1", "sk-ü"])
+async def test_a_key_that_no_header_may_carry_is_refused_and_never_shown(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("LAB_KEY", key)
+    with serving(model := Obedient()) as base_url:
+        report = await run(base_url, "marker", api_key_env="LAB_KEY")
+    assert (report.outcome, report.failure_class) == (Outcome.FAIL, "auth_failed")
+    assert report.explanation.startswith("The key in LAB_KEY has ")
+    assert key not in report.explanation
+    assert model.asked == []
+
+
 async def test_a_stream_that_breaks_while_the_server_lives_is_no_crash() -> None:
     with serving(Obedient(break_at=0)) as base_url:
         report = await run(base_url, "marker", "chat")
@@ -148,6 +173,9 @@ async def test_cancel_ends_the_run_soon_with_what_was_recorded() -> None:
     assert len(report.checks) == 3
     assert report.checks[2].figures == {"not_run": True}
     assert report.requests
+    assert report.identity_before.status == "alias_only"
+    assert (report.identity_after.level, report.identity_after.status) == (0, "unverifiable")
+    assert report.identity_after.sentence == "Not read again: the run ended before."
 
 
 async def test_a_run_cancelled_before_it_began_sends_nothing() -> None:
