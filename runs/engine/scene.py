@@ -57,19 +57,23 @@ class LiveScene:
 
     async def send(self, request: Request) -> Sent:
         """Raises RunStopped when cancelled, or when the server is gone."""
-        sent, exchange = await self._one(self._queue(request), request)
+        index = self._queue(request)
+        exchange, reading = await self._perform(index, request)
+        sent = self._keep(index, request, exchange, reading)
         await self._go_on(exchange)
         return sent
 
     async def send_together(self, requests: list[Request]) -> tuple[list[Sent], dict[str, Any]]:
-        """All are built before the first is sent; each has a connection of its own."""
+        """All are built before the first is sent; each has a connection of its own. None is
+        judged before the last has ended: that takes time, and would make open streams late."""
         queued = [self._queue(request) for request in requests]
-        work = [self._one(i, r) for i, r in zip(queued, requests, strict=True)]
-        pairs = await asyncio.gather(*work)
-        exchanges = [exchange for _, exchange in pairs]
+        work = [self._perform(i, r) for i, r in zip(queued, requests, strict=True)]
+        ended = await asyncio.gather(*work)
+        sent = [self._keep(i, r, *e) for i, r, e in zip(queued, requests, ended, strict=True)]
+        exchanges = [exchange for exchange, _ in ended]
         for exchange in exchanges:
             await self._go_on(exchange)
-        return [sent for sent, _ in pairs], together(exchanges)
+        return sent, together(exchanges)
 
     async def wait(self, seconds: float) -> None:
         await wait(seconds, self.cancel)
@@ -92,7 +96,7 @@ class LiveScene:
         self.reporter.request_queued(index, self.position, request.spec)
         return index
 
-    async def _one(self, index: int, request: Request) -> tuple[Sent, Exchange]:
+    async def _perform(self, index: int, request: Request) -> tuple[Exchange, Reading]:
         wanted_ns = now_ns()
         exchange, reading = await perform(
             self.client,
@@ -105,10 +109,13 @@ class LiveScene:
         )
         lag_ms = ms_between(wanted_ns, exchange.started_ns)
         self.send_lag_max_ms = max(self.send_lag_max_ms, lag_ms)
+        return exchange, reading
+
+    def _keep(self, index: int, request: Request, exchange: Exchange, reading: Reading) -> Sent:
         result = self._judged(index, request, exchange, reading)
         self.results.append(result)
         self.reporter.request_finished(index, result)
-        return Sent(result, reading.json_body), exchange
+        return Sent(result, reading.json_body)
 
     def _judged(
         self, index: int, request: Request, exchange: Exchange, reading: Reading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from runs.engine.plan import CheckSpec
 from runs.engine.records import CheckResult, RunReport
 from runs.engine.suites import DEFAULT_SUITES
 from runs.engine.tests.obedient import MODEL, Obedient, serving
-from runs.engine.tests.running import plan, run
+from runs.engine.tests.running import Recorder, plan, run
 
 EVERY = [
     "marker",
@@ -134,6 +135,27 @@ async def test_without_a_tokenizer_the_size_is_calibrated() -> None:
     assert result.figures["size_origin"] == "calibrated"
     assert report.requests[0].label == "calibration"
     assert 2700 < (report.requests[1].tokens.prompt or 0) < 3300
+
+
+class Uneven(Obedient):
+    """Its first answer is over long before the others."""
+
+    turns = count()
+
+    def answer(self, body: dict[str, Any]) -> str:
+        whole = super().answer(body)
+        return whole if next(self.turns) else whole[:8]
+
+
+async def test_none_of_a_group_is_judged_while_another_is_still_open() -> None:
+    recorder = Recorder()
+    with serving(Uneven(token_s=0.03)) as base_url:
+        group = CheckSpec("concurrency", {"clients": 3})
+        report = await run(base_url, group, observer=recorder, model=MODEL, runtime="openai")
+    kinds = [kind for kind, _ in recorder.events]
+    assert report.outcome is Outcome.CLEAN_PASS
+    assert "request.progress" in kinds
+    assert "request.progress" not in kinds[kinds.index("request.finished") :]
 
 
 async def test_concurrent_requests_are_open_together_and_their_spread_is_told() -> None:
