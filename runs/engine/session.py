@@ -109,6 +109,7 @@ class Session:
             report.instrument = self._instrument(scene)
             self.findings += await self.watch.see_release(scene.adapter)
             self.findings += self.watch.findings()
+            self.findings += self.watch.clients.findings(report.requests)
             report.memory = self.watch.report()
 
     async def _identify_before(self, scene: LiveScene) -> None:

@@ -1,8 +1,8 @@
 """What the server says of its own load while a run goes on, as `telemetry.sample` events.
 
 Keys: slots, slots_busy, requests_waiting, kv_usage_ratio, server_memory_bytes and the cumulative
-counters prompt_tokens_total, cached_tokens_total, completion_tokens_total; each only where the
-runtime tells it. `gap` says why a look got no answer.
+counters prompt_tokens_total, cached_tokens_total, completion_tokens_total, requests_total; each
+only where the runtime tells it. `gap` says why a look got no answer.
 
 It asks from a thread and a connection of its own, and rarely: a busy llama.cpp notices that a
 client has gone only after a second in which it was asked nothing else, so looking more often
@@ -29,6 +29,7 @@ COUNTERS = {
     "prompt_tokens": "prompt_tokens_total",
     "prompt_tokens_cached": "cached_tokens_total",
     "completion_tokens": "completion_tokens_total",
+    "requests": "requests_total",
 }
 
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from runs.engine.clock import ms_between, now_ns
+from runs.engine.company import ClientWatch, SwapWatch
 from runs.engine.guards import Guard, ProcessWatch, Trip, largest, said
 from runs.engine.memory import MemorySampler
 from runs.engine.observer import Cancel
@@ -31,6 +32,8 @@ class Watch:
     def __init__(self, plan: Plan, reporter: Reporter, cancel: Cancel) -> None:
         self.guard = Guard(plan.guards)
         self.process = ProcessWatch()
+        self.swap = SwapWatch()
+        self.clients = ClientWatch()
         self.trip: Trip | None = None
         self._reporter = reporter
         self._cancel = cancel
@@ -47,10 +50,13 @@ class Watch:
         self._reporter.emit(kind, sample)
         if kind == "memory.sample":
             self._look(sample)
+        elif kind == "telemetry.sample":
+            self.clients.look(sample)
 
     def _look(self, sample: dict[str, Any]) -> None:
         self._last, self._reason = sample, sample.get("gap") or ""
         self.process.look(sample)
+        self.swap.look(sample)
         if self._first_bytes is None:
             self._first_bytes = largest(sample)[1]
         trip = self.guard.look(sample)
@@ -101,7 +107,7 @@ class Watch:
         return f"{waited_s:g} s after the stop the server's process held {said(held)}."
 
     def findings(self) -> list[Finding]:
-        return [*self.process.findings(), *self.guard.findings()]
+        return [*self.process.findings(), *self.guard.findings(), *self.swap.findings()]
 
     def report(self) -> dict[str, Any]:
         """JSON-ready: what was seen of the server's memory, or why nothing was."""
@@ -117,6 +123,7 @@ class Watch:
             "process_limit_origin": limits.origin,
             "available_floor_bytes": limits.available_floor_bytes,
             "growth_limit_bytes_per_s": limits.growth_bytes_per_s,
+            "swap_grown_bytes": self.swap.grown_bytes,
             "system_total_bytes": self._last.get("system_total_bytes"),
             "trip": self.trip.as_dict() if self.trip else None,
             "after_trip": self._after or None,

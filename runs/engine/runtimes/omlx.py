@@ -70,7 +70,8 @@ class Omlx(Adapter):
     async def load(self) -> Load:
         """From `/api/status`."""
         status = (await self.peek.get("/api/status")).object
-        counters = {n: float(status[k]) for k, n in COUNTERS.items() if whole(status.get(k))}
+        known = {n: whole(status.get(k)) for k, n in COUNTERS.items()}
+        counters = {n: float(value) for n, value in known.items() if value is not None}
         return Load(
             running=whole(status.get("active_requests")),
             waiting=whole(status.get("waiting_requests")),

@@ -23,6 +23,7 @@ COUNTERS = {
     "vllm:generation_tokens_total": "completion_tokens",
     "vllm:prefix_cache_hits_total": "prompt_tokens_cached",
     "vllm:num_preemptions_total": "preemptions",
+    "vllm:request_success_total": "requests",  # ended for whatever reason
 }
 
 

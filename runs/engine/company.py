@@ -1,0 +1,126 @@
+"""What else went on beside a run: swap that grew, and other clients of the same server.
+
+Either voids the run as `telemetry_gap`: degraded, never evidence. It is no fault of the server, so
+none of its classes fits, and nothing was stopped, so it is not inconclusive: answers are right as
+they are, but times and memory figures are not this server's work on our requests alone, and by how
+much nobody can tell. That is the class of a measurement with a hole in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runs.engine.guards import said
+from runs.engine.judge.errors import POOLING_KINDS
+from runs.engine.outcomes import Finding
+from runs.engine.records import Ending, RequestResult
+
+Sample = Mapping[str, Any]
+
+SWAP_GROWTH_BYTES = 256 * 1024**2  # below it, a machine that does other things besides may be
+GRACE_MS = 5000.0  # a server may count a request that long after its end
+MOST_TEXTS = 8  # of one pooling request; some servers count each text
+ENDED_BY_ITSELF = (Ending.COMPLETE, Ending.EOF)
+
+
+class SwapWatch:
+    """Follows the swap in use on this machine, in bytes, from `memory.sample` payloads."""
+
+    def __init__(self) -> None:
+        self.first_bytes: int | None = None
+        self.peak_bytes: int | None = None  # what was swapped out and in again voids times too
+
+    def look(self, sample: Sample) -> None:
+        used = sample.get("swap_used_bytes")
+        if used is None:
+            return
+        if self.first_bytes is None:
+            self.first_bytes = used
+        self.peak_bytes = max(self.peak_bytes or 0, used)
+
+    @property
+    def grown_bytes(self) -> int | None:
+        """None where the system did not tell."""
+        if self.first_bytes is None or self.peak_bytes is None:
+            return None
+        return self.peak_bytes - self.first_bytes
+
+    def findings(self) -> list[Finding]:
+        grown = self.grown_bytes
+        if grown is None or grown <= SWAP_GROWTH_BYTES:
+            return []
+        text = (
+            f"Swap in use on this machine grew by {said(grown)} during the run; "
+            f"{said(SWAP_GROWTH_BYTES)} are allowed. It ran out of memory, and the times are "
+            "those of its disk. Free memory and measure again."
+        )
+        return [Finding("telemetry_gap", text)]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a server told `t_ms` after the run began: requests at work or waiting, and ever."""
+
+    t_ms: float
+    busy: int | None
+    total: float | None
+
+
+class ClientWatch:
+    """Follows what a server counts, from `telemetry.sample` payloads, against what we sent."""
+
+    def __init__(self) -> None:
+        self._looks: list[Look] = []
+
+    def look(self, sample: Sample) -> None:
+        busy = sample.get("slots_busy")
+        if busy is not None:
+            busy += sample.get("requests_waiting") or 0
+        self._looks.append(Look(sample["t_ms"], busy, sample.get("requests_total")))
+
+    def findings(self, ours: Sequence[RequestResult]) -> list[Finding]:
+        """At most one; only what cannot have been ours counts. What an earlier run left behind
+        may be at work until our first request."""
+        began_ms = min((result.started_offset_ms for result in ours), default=math.inf)
+        before = [look for look in self._looks if look.t_ms < began_ms]
+        since = self._looks[len(before) :]
+        seen = at_work(since, ours) or in_total([*before[-1:], *since], ours)
+        if not seen:
+            return []
+        text = f"Another client used the server during the run: {seen} Measure again alone."
+        return [Finding("telemetry_gap", text)]
+
+
+def at_work(looks: Sequence[Look], ours: Sequence[RequestResult]) -> str:
+    for look in looks:
+        own = sum(weight(result) for result in ours if may_be_at_work(result, look.t_ms))
+        if look.busy is not None and look.busy > own:
+            return (
+                f"{look.t_ms / 1000:,.1f} s after its start {look.busy} requests were at work or "
+                f"waiting, of which at most {own} were ours."
+            )
+    return ""
+
+
+def in_total(looks: Sequence[Look], ours: Sequence[RequestResult]) -> str:
+    totals = [look.total for look in looks if look.total is not None]
+    counted, own = totals[-1] - totals[0] if totals else 0, sum(map(weight, ours))
+    if counted <= own:
+        return ""
+    return f"the server counted {counted:,.0f} requests, of which at most {own} were ours."
+
+
+def may_be_at_work(result: RequestResult, t_ms: float) -> bool:
+    """Whether the server may have counted this request of ours then. It may go on with one that
+    we broke off for as long as it likes."""
+    end_ms = result.started_offset_ms + (result.timeline.end_ms or 0.0)
+    is_over = result.ending in ENDED_BY_ITSELF and t_ms > end_ms + GRACE_MS
+    return result.started_offset_ms <= t_ms and not is_over
+
+
+def weight(result: RequestResult) -> int:
+    """As how many requests a server may count it."""
+    return MOST_TEXTS if result.check in POOLING_KINDS else 1
