@@ -65,6 +65,7 @@ def build_plan(
         expected_file=artifact.file_name,
         expected_digest=revision.artifact_digest or artifact.digest_sha256,
         expected_names=tuple(dict.fromkeys([deployment.canonical_route, *aliases])),
+        context_per_slot=revision.context_per_slot,
     )
     return Plan(
         suite=suite.key,

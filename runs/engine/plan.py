@@ -24,6 +24,7 @@ class Target:
     expected_file: str = ""
     expected_digest: str = ""
     expected_names: tuple[str, ...] = ()  # canonical route and accepted aliases
+    context_per_slot: int | None = None  # tokens, as configured
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,23 @@ from runs.engine.records import RequestResult
 
 DEFAULT_TOKENS = 2048
 ROOM_TOKENS = 96  # for the answer, in a context that the prompt would fill
+SAME_SIZE = 0.01
 CALIBRATION_TOKENS = 512
 
 
 def size(scene: Scene, params: Params) -> int:
-    """Prompt tokens to send: as asked, less the room for an answer where it would not fit."""
+    """Prompt tokens to send: as asked, or less the room for an answer, where that changes the size
+    by no more than a hundredth. What the server tells of its slots counts before what was
+    configured; where neither is known, the server will tell by its answer."""
     asked = int(params.get("tokens") or DEFAULT_TOKENS)
-    limit = scene.facts.context_per_slot
-    if limit and asked > limit:
-        raise NotApplicable(f"{asked:,} tokens were asked for, a slot has {limit:,}.")
-    return min(asked, limit - ROOM_TOKENS) if limit else asked
+    limit = scene.facts.context_per_slot or scene.plan.target.context_per_slot
+    if not limit or asked + ROOM_TOKENS <= limit:
+        return asked
+    if asked > limit or asked * SAME_SIZE < ROOM_TOKENS:
+        raise NotApplicable(
+            f"a prompt of {asked:,} tokens and its answer do not fit into a slot of {limit:,}."
+        )
+    return limit - ROOM_TOKENS
 
 
 async def run(scene: Scene, params: Params) -> Found:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from runs.engine.checks import CHECKS, plan_requests
+from runs.engine.checks.base import NotApplicable, Scene
+from runs.engine.checks.long import ROOM_TOKENS, size
 from runs.engine.outcomes import Outcome
-from runs.engine.plan import CheckSpec
+from runs.engine.plan import CheckSpec, Plan, Target
 from runs.engine.records import CheckResult, RunReport
-from runs.engine.suites import DEFAULT_SUITES
+from runs.engine.runtimes.base import Facts
+from runs.engine.suites import DEFAULT_SUITES, FULL
 from runs.engine.tests.obedient import MODEL, Obedient, serving
 from runs.engine.tests.running import Recorder, plan, run
 
@@ -128,6 +132,25 @@ async def test_an_exact_repeat_sends_the_same_bytes_and_is_kept_apart() -> None:
     _, report = await check(model, "repeat")
     assert model.asked[-2] == model.asked[-1]
     assert [r.cache for r in report.requests[-2:]] == ["fresh", "repeat"]
+
+
+def sized(tokens: int, reported: int | None, configured: int | None = None) -> int:
+    target = Target("http://127.0.0.1:1/v1", MODEL, context_per_slot=configured)
+    scene = SimpleNamespace(
+        facts=Facts(context_per_slot=reported), plan=Plan("test", 1, (), target)
+    )
+    return size(cast(Scene, scene), {"tokens": tokens})
+
+
+def test_a_size_leaves_room_for_an_answer_or_is_left_out_and_never_becomes_another() -> None:
+    assert sized(8192, 32768) == sized(8192, None) == 8192
+    assert sized(131072, 131072) == 131072 - ROOM_TOKENS
+    for limit in (4096, 8192):  # the room would be more than a hundredth of it
+        with pytest.raises(NotApplicable, match=f"8,192 .* do not fit into a slot of {limit:,}"):
+            sized(8192, limit)
+    with pytest.raises(NotApplicable):
+        sized(65536, None, configured=32768)
+    assert sized(65536, 131072, configured=32768) == 65536, "the server knows better"
 
 
 async def test_without_a_tokenizer_the_size_is_calibrated() -> None:
@@ -258,3 +281,9 @@ def test_every_suite_names_checks_that_exist_and_counts_its_requests() -> None:
 def test_every_check_belongs_to_a_suite() -> None:
     used = {spec.key for suite in DEFAULT_SUITES for spec in suite.checks}
     assert used == set(CHECKS)
+
+
+def test_the_full_qualification_asks_every_size_the_cheap_ones_first() -> None:
+    sizes = [spec.params["tokens"] for spec in FULL.checks if spec.key == "long"]
+    assert sizes == [2048, 8192, 32768, 65536, 100000, 131072]
+    assert [spec.key for spec in FULL.checks[-len(sizes) :]] == ["long"] * len(sizes)
