@@ -88,7 +88,7 @@ class Timeline:
     prompt_tps: float | None = None  # prompt_tokens / ttft: an upper-bounded estimate
     token_chunks: int = 0
     coalesced_chunks: int = 0  # that shared an arrival with another: one read brought both
-    first_chunk_tokens: float | None = None  # assumed 1, or a share of the text: an estimate
+    first_chunk_tokens: float | None = None  # of the first arrival: usage, 1 a chunk, or a share
     token_offsets_ms: list[float] = field(default_factory=list)  # of each content-bearing chunk
 
 

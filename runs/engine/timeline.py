@@ -110,7 +110,7 @@ def _add_rates(timeline: Timeline, reading: Reading, tokens: Tokens, min_span_ms
     if tokens.origin == "chunks":  # chunks are no tokens: their pace is no rate
         timeline.decode_tps_reason = "tokens_not_counted"
         return
-    first = _tokens_in_first_chunk(reading, completion)
+    first = _tokens_in_first_arrival(reading, completion)
     timeline.first_chunk_tokens = first
     timeline.tpot_ms = span_ms / (completion - first)
     timeline.decode_tps = 1000 / timeline.tpot_ms
@@ -126,15 +126,19 @@ def _has_streamed(timeline: Timeline, reading: Reading, completion: int) -> bool
     return len(by_arrival) >= MIN_ARRIVALS and completion >= MIN_TOKENS and is_even
 
 
-def _tokens_in_first_chunk(reading: Reading, completion: int) -> float:
-    """What usage said with it; else 1, unless chunks are bundles: then its share of the text."""
+def _tokens_in_first_arrival(reading: Reading, completion: int) -> float:
+    """For its first chunk what usage said with it, else 1; 1 for each that came in the same read.
+    Where chunks are bundles, their share of the text."""
+    first_ns = reading.tokens[0].at_ns
+    first = [token for token in reading.tokens if token.at_ns == first_ns]
     if reading.first_chunk_tokens is not None:
-        return float(min(reading.first_chunk_tokens, completion - 1))
-    if completion / len(reading.tokens) <= BUNDLE:
-        return 1.0
-    chars = sum(token.chars for token in reading.tokens)
-    share = completion * reading.tokens[0].chars / chars if chars else 1.0
-    return min(max(share, 1.0), completion - 1.0)
+        tokens = float(reading.first_chunk_tokens + len(first) - 1)
+    elif completion / len(reading.tokens) <= BUNDLE:
+        tokens = float(len(first))
+    else:
+        chars = sum(token.chars for token in reading.tokens)
+        tokens = completion * sum(token.chars for token in first) / chars if chars else 1.0
+    return min(max(tokens, 1.0), completion - 1.0)
 
 
 def _details(usage: dict[str, Any], of: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runs.engine.checks.base import Check, Found, Params, Scene, chat, question, spread
 from runs.engine.judge import Expectation
-from runs.engine.outcomes import Finding
+from runs.engine.outcomes import Finding, Outcome
 from runs.engine.records import RequestResult
 
 DEFAULT_CLIENTS = 4
@@ -48,13 +48,17 @@ def limited(instrument: dict[str, object]) -> list[Finding]:
 
 
 def spreads(results: list[RequestResult]) -> dict[str, object]:
+    """Of completed requests alone: one that failed early would look quick. The group's rate is
+    theirs too, over the time that the whole group took."""
+    done = [r for r in results if r.outcome in (Outcome.CLEAN_PASS, Outcome.DEGRADED)]
     ends = [r.timeline.end_ms for r in results if r.timeline.end_ms is not None]
-    tokens = [r.tokens.completion for r in results]
+    tokens = [r.tokens.completion for r in done]
     total = sum(t for t in tokens if t is not None) if None not in tokens else None
     return {
-        "ttft_ms": spread([r.timeline.ttft_ms for r in results]),
-        "end_ms": spread([r.timeline.end_ms for r in results]),
-        "decode_tps": spread([r.timeline.decode_tps for r in results]),
+        "completed": len(done),
+        "ttft_ms": spread([r.timeline.ttft_ms for r in done]),
+        "end_ms": spread([r.timeline.end_ms for r in done]),
+        "decode_tps": spread([r.timeline.decode_tps for r in done]),
         "completion_tokens_total": total,
         "group_tps": round(total / max(ends) * 1000, 3) if total and ends else None,
     }

@@ -160,6 +160,15 @@ async def test_without_a_tokenizer_the_size_is_calibrated() -> None:
     assert 2700 < (report.requests[1].tokens.prompt or 0) < 3300
 
 
+async def test_a_stream_that_was_cut_is_in_no_spread_of_its_group() -> None:
+    """Five measuring tools were seen to take it for the quickest success."""
+    result, report = await check(Obedient(break_at=1), "concurrency", clients=3)
+    assert (result.outcome, result.failure_class) == (Outcome.FAIL, "truncated_stream")
+    assert result.figures["completed"] == result.figures["end_ms"]["n"] == 2
+    whole = [r.tokens.completion or 0 for r in report.requests if not r.failure_class]
+    assert result.figures["completion_tokens_total"] == sum(whole)
+
+
 class Uneven(Obedient):
     """Its first answer is over long before the others."""
 
