@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest_plugins = ["demo.fixtures"]
+pytest_plugins = ["demo.fixtures", "people.tests.cast"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("runs.memory.urls")),
     path("", include("runs.launch.urls")),
     path("runs/", include("runs.urls")),
+    path("suites/", include("runs.suites.urls")),
     path("sweeps/", include("runs.sweeps.urls")),
     path("compare/", include("runs.compare.urls")),
     path("campaigns/", include("runs.campaigns.urls")),

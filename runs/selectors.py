@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from statistics import median
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
-from catalog.models import Host
+from catalog.models import Host, Task
 from runs.models import HostLease, Outcome, Run, RunRequest, RunState, Suite
 from runs.workers import alive_workers
+
+SHORT_PROMPT_TOKENS = 1024
+# TTFT is comparable only where prompts are short, fresh, and one at a time.
+SHORT_AND_FRESH = Q(
+    Q(prompt_tokens__isnull=True) | Q(prompt_tokens__lte=SHORT_PROMPT_TOKENS),
+    outcome=Outcome.CLEAN_PASS,
+    cache="fresh",
+    streamed=True,
+    client_concurrency=1,
+)
+FIRST_SUITE = {Task.EMBEDDING: "pooling", Task.RERANK: "rerank-pooling"}
+POOLING = {Task.EMBEDDING: ("embeddings",), Task.RERANK: ("rerank",)}
 
 
 def listed_runs() -> QuerySet[Run]:
@@ -22,10 +34,8 @@ def listed_runs() -> QuerySet[Run]:
 
 
 def median_ttft_by_run(run_ids: list[int]) -> dict[int, tuple[float, int]]:
-    """Median TTFT in ms and n, over fresh requests that passed. Runs without any are left out."""
-    rows = RunRequest.objects.filter(
-        run_id__in=run_ids, outcome=Outcome.CLEAN_PASS, ttft_ms__isnull=False
-    ).exclude(cache="repeat")
+    """Median TTFT in ms and n, over short fresh prompts; a run without any is left out."""
+    rows = RunRequest.objects.filter(SHORT_AND_FRESH, run_id__in=run_ids, ttft_ms__isnull=False)
     values: dict[int, list[float]] = {}
     for run_id, ttft_ms in rows.values_list("run_id", "ttft_ms"):
         values.setdefault(run_id, []).append(ttft_ms or 0.0)
@@ -44,6 +54,27 @@ def twin_of(request: RunRequest) -> RunRequest | None:
 
 def current_suites() -> QuerySet[Suite]:
     return Suite.objects.filter(is_current=True).order_by("name")
+
+
+def first_suite(task: str) -> str:
+    """The key of the suite to begin with."""
+    return FIRST_SUITE.get(Task(task), "smoke") if task in Task.values else "smoke"
+
+
+def suites_by_fit(task: str) -> tuple[list[Suite], list[Suite]]:
+    """The current suites that fit a model's task, and the others."""
+    suites = list(current_suites())
+    fitting = [suite for suite in suites if fits(suite, task)]
+    return fitting, [suite for suite in suites if suite not in fitting]
+
+
+def fits(suite: Suite, task: str) -> bool:
+    """Whether what the suite asks is what such a model does; identity fits everything."""
+    asked = {check["key"] for check in suite.checks} - {"identity"}
+    pooling = {key for keys in POOLING.values() for key in keys}
+    if task in POOLING:
+        return asked <= set(POOLING[Task(task)])
+    return not asked & pooling
 
 
 def measuring_run(host: Host) -> Run | None:

@@ -140,11 +140,21 @@ def ensure_default_suites() -> None:
 
 @transaction.atomic
 def add_suite_version(
-    *, key: str, name: str, description: str, checks: list[dict[str, Any]]
+    *,
+    key: str,
+    name: str,
+    description: str,
+    checks: list[dict[str, Any]],
+    created_by: User | None = None,
 ) -> Suite:
     """The next version becomes the current one; earlier ones stay for the runs that used them."""
     Suite.objects.filter(key=key, is_current=True).update(is_current=False)
     version = Suite.objects.filter(key=key).count() + 1
     return Suite.objects.create(
-        key=key, version=version, name=name, description=description, checks=checks
+        key=key,
+        version=version,
+        name=name,
+        description=description,
+        checks=checks,
+        created_by=created_by,
     )

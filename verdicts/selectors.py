@@ -13,11 +13,11 @@ from django.db.models.functions import RowNumber
 
 from catalog.models import Artifact, Deployment, Layer, Revision
 from runs.models import Outcome, Run, RunRequest, RunState
+from runs.selectors import SHORT_AND_FRESH
 from verdicts.inventory import IndexRow
 from verdicts.models import Verdict
 from verdicts.proof import proof_words
 
-SHORT_PROMPT_TOKENS = 1024
 NEWEST_REQUESTS = 200
 SEARCH_LIMIT = 25
 
@@ -87,15 +87,11 @@ def short_prompt_medians(ids: Iterable[int]) -> tuple[dict[int, Median], dict[in
     newest = Window(RowNumber(), partition_by=F("run__deployment_id"), order_by=F("pk").desc())
     requests = (
         RunRequest.objects.filter(
-            Q(prompt_tokens__isnull=True) | Q(prompt_tokens__lte=SHORT_PROMPT_TOKENS),
+            SHORT_AND_FRESH,
             run__deployment__in=list(ids),
             run__outcome=Outcome.CLEAN_PASS,
             run__revision__is_active=True,
             run__layer=Layer.DIRECT,
-            outcome=Outcome.CLEAN_PASS,
-            cache="fresh",
-            streamed=True,
-            client_concurrency=1,
         )
         .annotate(newest=newest)
         .filter(newest__lte=NEWEST_REQUESTS)

@@ -23,7 +23,7 @@ class Section:
 
 SECTIONS = (
     Section("inventory", "Inventory", "inventory", ("/deployments/", "/search/")),
-    Section("run-list", "Runs", "runs", ("/compare/",)),
+    Section("run-list", "Runs", "runs", ("/compare/", "/suites/")),
     Section("sweep-list", "Sweeps", "sweeps"),
     Section("campaign-list", "Campaigns", "campaigns", ("/traffic/",)),
     Section("promotion-list", "Promotions", "promotions", ("/policies/", "/ledger/")),

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 from celery import current_app
-from django.contrib.auth.models import Group
 
 from catalog.models import Artifact, Deployment, Endpoint, Host, Revision, Runtime, RuntimeBuild
-from people.models import User
 from runs.models import Run, Suite
 from runs.planning import build_plan
 
@@ -23,28 +21,6 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         current_app, "send_task", lambda name, args, **options: ids.append(args[0])
     )
     return ids
-
-
-@pytest.fixture
-def make_person(db: None) -> Callable[..., User]:
-    def make(name: str, *roles: str) -> User:
-        user = User.objects.create_user(username=name)
-        user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
-        return user
-
-    return make
-
-
-@pytest.fixture
-def olive(make_person: Callable[..., User]) -> User:
-    """Operates."""
-    return make_person("olive", "operator")
-
-
-@pytest.fixture
-def vera(make_person: Callable[..., User]) -> User:
-    """Views."""
-    return make_person("vera", "viewer")
 
 
 @pytest.fixture

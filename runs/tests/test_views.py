@@ -18,6 +18,7 @@ from runs import claims
 from runs.engine.records import Tokens
 from runs.executor import execute
 from runs.models import Run, RunEvent, Suite
+from runs.services import ensure_default_suites
 from runs.storage import store_requests
 from runs.tests.scripted import clean_engine, request_result
 
@@ -262,3 +263,17 @@ def test_a_fresh_prompt_stands_beside_its_exact_repeat(viewer: Client, make_run:
         page = viewer.get(reverse("request-detail", args=[run.pk, index])).content.decode()
         assert "1. Fresh prompt" in page
         assert "2. Exact repeat" in page
+
+
+def test_a_pooling_model_is_first_offered_what_it_can_do(
+    operator: Client, deployment: Deployment
+) -> None:
+    ensure_default_suites()
+    deployment.artifact.task = "embedding"
+    deployment.artifact.save()
+    page = operator.get(plan_url(deployment)).content.decode()
+    assert '<option value="pooling" selected>' in page
+    fitting, _, others = page.partition('<optgroup label="Not made for this model">')
+    assert 'value="smoke"' in others
+    assert 'value="rerank-pooling"' in others
+    assert 'value="smoke"' not in fitting

@@ -17,7 +17,7 @@ from runs.memory.forms import GuardForm
 from runs.models import Suite
 from runs.planning import RunRefused, active_endpoint, active_revision, build_plan
 from runs.preflight import can_start, preflight
-from runs.selectors import current_suites
+from runs.selectors import current_suites, first_suite, suites_by_fit
 from runs.services import start_run
 from runs.views import person_of
 
@@ -30,7 +30,7 @@ def run_start(request: HttpRequest) -> HttpResponse:
         Deployment.objects.select_related("artifact", "runtime", "host"),
         slug=asked.get("deployment", ""),
     )
-    suite = _suite(asked.get("suite", "smoke"))
+    suite = _suite(asked.get("suite") or first_suite(deployment.artifact.task))
     layer = asked.get("layer", "") or _first_layer(deployment)
     if request.method == "POST":
         return _start(request, deployment, suite, layer)
@@ -74,10 +74,12 @@ def _show_plan(
     request: HttpRequest, deployment: Deployment, suite: Suite, layer: str, status: int = 200
 ) -> HttpResponse:
     items = preflight(deployment, layer)
+    fitting, others = suites_by_fit(deployment.artifact.task)
     context = {
         "deployment": deployment,
         "suite": suite,
-        "suites": current_suites(),
+        "fitting_suites": fitting,
+        "other_suites": others,
         "layer": layer,
         "layers": deployment.endpoints.filter(is_active=True),
         "items": items,

@@ -13,12 +13,9 @@ from django.conf import settings
 from catalog.machine import ensure_local_host
 from catalog.models import Artifact, Deployment
 from catalog.runtimes import ensure_runtime
-from people.tests.cast import abel, ada, olive, quick_hashing, vera
 from runs.launch.models import LaunchProfile
 from runs.launch.permission import ALLOW, PROGRAMS
 from runs.launch.services import ensure_ready_made_profiles
-
-__all__ = ["abel", "ada", "olive", "quick_hashing", "vera"]
 
 PROGRAMS_FILE = str(Path(__file__).with_name("programs.py"))
 

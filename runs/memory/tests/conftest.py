@@ -18,9 +18,6 @@ from catalog.models import (
     RuntimeBuild,
 )
 from people.models import User
-from people.tests.cast import olive as olive
-from people.tests.cast import quick_hashing as quick_hashing
-from people.tests.cast import vera as vera
 from runs.memory.writing import SeriesWriter
 from runs.models import Run, Suite
 
