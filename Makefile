@@ -8,7 +8,7 @@ DEMO ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 export PORT DEMO
 
-.PHONY: run setup test test-setup lint fmt bench clean
+.PHONY: run setup test test-setup test-runtimes lint fmt bench clean
 run: setup
 	@exec $(BIN)/python manage.py up
 
@@ -40,6 +40,10 @@ test-setup: .venv/installed-dev .venv/installed-demo
 
 test: test-setup
 	@$(BIN)/python -m pytest $(ARGS)
+
+# Real runtimes, each in an environment of its own under var/; what cannot be installed is named.
+test-runtimes: test-setup
+	@$(BIN)/python -m pytest -rs $(or $(ARGS),runs/engine/tests/runtimes/real_*.py)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

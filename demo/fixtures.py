@@ -70,8 +70,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until_ready(process: subprocess.Popen[Any], url: str) -> None:
-    deadline = time.monotonic() + READY_S
+def wait_until_ready(process: subprocess.Popen[Any], url: str, ready_s: float = READY_S) -> None:
+    """Until `url` answers 200; fails the test after `ready_s`, or when the process ends."""
+    deadline = time.monotonic() + ready_s
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=2) as answer:
@@ -79,4 +80,4 @@ def wait_until_ready(process: subprocess.Popen[Any], url: str) -> None:
                     return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)  # between two looks, not instead of one
-    pytest.fail(f"The demo server did not get ready at {url}")
+    pytest.fail(f"The server did not get ready: no 200 from {url}")
