@@ -10,7 +10,7 @@ from runs.engine.runtimes.peek import PeekError
 class MlxLm(Adapter):
     key = "mlx-lm"
     title = "MLX-LM server"
-    proven_against = "recorded answers of mlx_lm.server 0.32"
+    proven_against = "a real server (mlx_lm.server 0.32 on a CPU), and its recorded answers"
     traps = (
         "Answers end at 512 tokens unless the server was started with another --max-tokens.",
         "An unknown model name is loaded or downloaded, and takes the place of the loaded one.",

@@ -30,7 +30,7 @@ COUNTERS = {
 class Vllm(Adapter):
     key = "vllm"
     title = "vLLM"
-    proven_against = "recorded answers of vLLM 0.32 on CPU"
+    proven_against = "a real server (vLLM 0.32 on a CPU), and its recorded answers"
     traps: ClassVar[tuple[str, ...]] = (
         "The model's own generation_config sets sampling and may cap the output.",
         "Prefix caching is on, and cached tokens are not reported by default.",
