@@ -21,7 +21,7 @@ from runs.engine.records import Ending, RequestResult
 Sample = Mapping[str, Any]
 
 SWAP_GROWTH_BYTES = 256 * 1024**2  # below it, a machine that does other things besides may be
-GRACE_MS = 5000.0  # a server may count a request that long after its end
+GRACE_MS = 5000.0  # how long ago what a look tells may have been
 MOST_TEXTS = 8  # of one pooling request; some servers count each text
 ENDED_BY_ITSELF = (Ending.COMPLETE, Ending.EOF)
 
@@ -96,7 +96,7 @@ class ClientWatch:
 
 def at_work(looks: Sequence[Look], ours: Sequence[RequestResult]) -> str:
     for look in looks:
-        own = sum(weight(result) for result in ours if may_be_at_work(result, look.t_ms))
+        own = most_of_ours(ours, look.t_ms)
         if look.busy is not None and look.busy > own:
             return (
                 f"{look.t_ms / 1000:,.1f} s after its start {look.busy} requests were at work or "
@@ -113,11 +113,22 @@ def in_total(looks: Sequence[Look], ours: Sequence[RequestResult]) -> str:
     return f"the server counted {counted:,.0f} requests, of which at most {own} were ours."
 
 
+def most_of_ours(ours: Sequence[RequestResult], t_ms: float) -> int:
+    """The most that we had at work at one moment of the last `GRACE_MS`."""
+    from_ms = t_ms - GRACE_MS
+    since = [r for r in ours if from_ms < r.started_offset_ms <= t_ms]
+    near = [*since, *(r for r in ours if may_be_at_work(r, from_ms))]
+    return max(
+        sum(weight(r) for r in near if may_be_at_work(r, moment_ms))
+        for moment_ms in (from_ms, *(r.started_offset_ms for r in since))
+    )
+
+
 def may_be_at_work(result: RequestResult, t_ms: float) -> bool:
-    """Whether the server may have counted this request of ours then. It may go on with one that
-    we broke off for as long as it likes."""
+    """Whether this request of ours was open then. The server may go on with one that we broke off
+    for as long as it likes."""
     end_ms = result.started_offset_ms + (result.timeline.end_ms or 0.0)
-    is_over = result.ending in ENDED_BY_ITSELF and t_ms > end_ms + GRACE_MS
+    is_over = result.ending in ENDED_BY_ITSELF and t_ms > end_ms
     return result.started_offset_ms <= t_ms and not is_over
 
 

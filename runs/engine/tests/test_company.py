@@ -82,6 +82,12 @@ def test_what_may_have_been_ours_is_nobody_else(looks: list[tuple[float, Any]]) 
     assert seen(looks, ours(1, 3), ours(1, 3)) == []
 
 
+def test_requests_one_after_the_other_hide_nobody() -> None:
+    one_by_one = [ours(start_s, start_s + 0.9) for start_s in range(1, 6)]
+    assert seen([(5.5, {"slots_busy": 2})], *one_by_one) != []
+    assert seen([(5.5, {"slots_busy": 1})], *one_by_one) == []
+
+
 def test_a_request_that_we_broke_off_may_be_at_work_for_ever() -> None:
     late_s = 3 + 2 * GRACE_MS / 1000
     assert seen([(late_s, {"slots_busy": 1})], ours(1, 3, ending=Ending.IDLE_TIMEOUT)) == []
