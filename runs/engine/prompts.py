@@ -18,6 +18,7 @@ Count = Callable[[list[Message]], Awaitable[int | None]]
 ADJECTIVES = ("silver", "green", "purple", "yellow", "red", "blue", "black", "white", "brown")
 NOUNS = ("river", "garden", "window", "table", "castle", "paper", "flower", "water", "bridge")
 NAMES = ("Anna", "Bruno", "Carla", "David", "Elena", "Frank")
+TIMES_TOLD = 4
 CITIES = ("Berlin", "Rome", "Paris", "Madrid", "Vienna", "Oslo", "Lisbon", "Dublin", "Prague")
 WHO = (
     "The north wind",
@@ -192,21 +193,27 @@ class Prompts:
 
 
 class Needle:
-    """Keys of four people stand at the very start; three are recalled before the fourth is due.
+    """Two keys, each asked for and told four times in the first turns; after a long text one of
+    them is asked for again. With the beginning cut away it cannot be answered.
 
-    A prompt whose beginning was cut away cannot be answered.
+    The words of the question, of its earlier answers and of the new one are the same, and nothing
+    like them comes in between: so a model of 135M parameters too recalls it over thousands of
+    tokens. With four keys told once it confused them.
     """
 
     def __init__(self, prompts: Prompts) -> None:
         self.prompts = prompts
         self.nonce = prompts.nonce()
-        self.names = prompts.random.sample(NAMES, 4)
-        self.keys = [m.rsplit(" ", 1)[0] for m in prompts.markers(4)]  # words survive distance
+        self.names = prompts.random.sample(NAMES, 2)
+        self.keys = [m.rsplit(" ", 1)[0] for m in prompts.markers(2)]  # words survive distance
         self.expected = self.keys[0]
         self._text = ""
 
-    def says(self, index: int) -> str:
-        return f"The key of {self.names[index]} is {self.keys[index]}."
+    def asks(self, index: int) -> Message:
+        return user(f"What is the key of {self.names[index]}?")
+
+    def says(self, index: int) -> Message:
+        return assistant(f"The key of {self.names[index]} is {self.keys[index]}.")
 
     def text(self, chars: int) -> str:
         """Filler of about so many characters; more is always a continuation of less."""
@@ -221,14 +228,14 @@ class Needle:
         return self._text[: max(chars, 0)]
 
     def messages(self, text: str) -> list[Message]:
-        start = f"{self.nonce} {self.says(0)}\n{self.says(1)} {self.says(2)} {self.says(3)}"
-        turns = [system(f"{start}\n{text}")]
-        for index in (1, 3, 2):
-            turns += [
-                user(f"What is the key of {self.names[index]}?"),
-                assistant(self.says(index)),
-            ]
-        return [*turns, user(f"What is the key of {self.names[0]}?")]
+        told = [turn for index in (0, 1) for turn in (self.asks(index), self.says(index))]
+        return [
+            system(f"{self.nonce} You are a helpful assistant."),
+            *TIMES_TOLD * told,
+            user(f"Read this: {text}"),
+            assistant("Thank you."),
+            self.asks(0),
+        ]
 
 
 async def fit(needle: Needle, tokens: int, counted: int, text: str, count: Count) -> str:

@@ -42,7 +42,8 @@ class Obedient:
         if last.startswith("Repeat: "):
             return str(last.removeprefix("Repeat: "))
         if match := re.match(r"What is the key of (\w+)\?", last):
-            found = re.search(rf"The key of {match[1]} is [^.]+\.", messages[0]["content"])
+            told = "\n".join(str(m["content"]) for m in messages)
+            found = re.search(rf"The key of {match[1]} is [^.]+\.", told)
             return found[0] if found else "I do not know."
         if match := re.match(r"City (\w+), celsius (\d+)", last):
             return json.dumps({"city": match[1], "celsius": int(match[2])})

@@ -85,8 +85,10 @@ class Truncating(Obedient):
     """Reads only the end of a prompt, as a server with a short window does."""
 
     def answer(self, body: dict[str, Any]) -> str:
-        for message in body["messages"]:
-            message["content"] = message["content"][-500:]
+        room = 4000
+        for message in reversed(body["messages"]):
+            message["content"] = message["content"][-room:] if room > 0 else ""
+            room -= len(message["content"])
         return super().answer(body)
 
 

@@ -13,7 +13,7 @@ from runs.engine.outcomes import Outcome
 from runs.engine.plan import CheckSpec
 from runs.engine.records import RunReport
 from runs.engine.runtimes.detect import discover
-from runs.engine.suites import FULL, POOLING, RERANKING, SMOKE, Suite
+from runs.engine.suites import FULL, LONG_SIZES, POOLING, RERANKING, SMOKE, Suite
 from runs.engine.tests.running import Recorder, run
 
 pytestmark = pytest.mark.real_server
@@ -46,7 +46,10 @@ async def test_the_full_qualification_is_clean(demo_server: str) -> None:
     assert report.outcome is Outcome.CLEAN_PASS
     checks = {c.key: c for c in report.checks}
     assert checks["thinking"].figures == {"skipped": True}
-    assert checks["long"].figures["prompt_tokens_reported"] == 2048
+    fitting, *too_long = [c for c in report.checks if c.key == "long"]
+    assert fitting.figures["prompt_tokens_reported"] == 2048
+    assert all("do not fit into a slot of 4,096" in c.explanation for c in too_long)
+    assert len(too_long) == len(LONG_SIZES)
     repeat = checks["repeat"].figures
     assert repeat["repeat_cached_tokens"] > 0.9 * repeat["prompt_tokens"]
     assert repeat["fresh_cached_tokens"] < 0.02 * repeat["prompt_tokens"]
