@@ -31,14 +31,14 @@ async def carry_out(base_url: str, suite: Suite) -> RunReport:
 
 def cheaper(suite: Suite) -> list[CheckSpec]:
     """Every kind of check of the suite, for a machine that reads 150 tokens a second: what fits
-    into a slot at half its size, and only one and four clients."""
+    into a slot at half its size, and only one and two clients."""
     smaller = {"long": {2048: 1024}, "repeat": {1024: 512}}
     specs = []
     for spec in suite.checks:
         size = spec.params.get("tokens", 0)
         if size in smaller.get(spec.key, {}):
             spec = CheckSpec(spec.key, {"tokens": smaller[spec.key][size]})
-        if spec.params.get("clients", 1) in (1, 4):
+        if spec.params.get("clients", 1) in (1, 2):
             specs.append(spec)
     return specs
 
