@@ -8,6 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 
 from people.models import User
+from people.scopes import scope_of
 
 
 class Role(StrEnum):
@@ -26,6 +27,8 @@ class Action(StrEnum):
     DISCOVER = "discover"
     EDIT_SUITE = "edit_suite"
     EDIT_LAUNCH_PROFILE = "edit_launch_profile"
+    ADD_CLAIM = "add_claim"
+    EDIT_WEBHOOK = "edit_webhook"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -38,6 +41,8 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.EDIT_ENDPOINT: frozenset({Role.ADMIN}),
     Action.EDIT_SUITE: frozenset({Role.ADMIN}),
     Action.EDIT_LAUNCH_PROFILE: frozenset({Role.ADMIN}),
+    Action.ADD_CLAIM: frozenset({Role.OPERATOR, Role.ADMIN}),
+    Action.EDIT_WEBHOOK: frozenset({Role.ADMIN}),
 }
 
 
@@ -52,12 +57,20 @@ def roles_of(user: User | AnonymousUser) -> frozenset[Role]:
 
 
 def may(user: User | AnonymousUser, action: Action) -> bool:
-    """Whether this person may do this."""
-    return bool(roles_of(user) & ALLOWED[action])
+    """Whether this person may do this, with the token that was shown if there was one."""
+    return bool(roles_of(user) & ALLOWED[action]) and within_scopes(user, action)
+
+
+def within_scopes(user: User | AnonymousUser, action: Action) -> bool:
+    """Whether the token's scopes cover the action; a session is not limited by any."""
+    scopes = user.token_scopes if isinstance(user, User) else None
+    return scopes is None or scope_of(action) in scopes
 
 
 def require(user: User | AnonymousUser, action: Action) -> None:
-    """Raise PermissionDenied, naming the roles that may, unless this person may do this."""
+    """Raise PermissionDenied, naming what is missing, unless this person may do this."""
+    if not within_scopes(user, action):
+        raise PermissionDenied(f"This token lacks the scope {scope_of(action)}.")
     if not may(user, action):
         who = " or ".join(sorted(ALLOWED[action]))
         raise PermissionDenied(f"This needs the role {who}.")
