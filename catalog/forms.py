@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 
 from catalog.addresses import validate_address
-from catalog.models import Host, Layer, Task
+from catalog.models import Deployment, Host, Layer, Task
 from catalog.runtimes import RUNTIMES
 from catalog.services import ArtifactFacts, Configuration, EndpointFacts
 
@@ -160,3 +160,31 @@ class DeploymentForm(ConfigurationForm):
             "deployment": [self[name] for name in self.fields if name not in settings],
             "configuration": [self[name] for name in self.fields if name in settings],
         }
+
+
+class ClaimForm(forms.Form):
+    """Somebody's published figures, one `name: value` a line."""
+
+    subject = text("What it is about", required=True, max_length=300)
+    source = text("Source", required=True, max_length=300, help_text="address or publication")
+    hardware = text("Hardware", help_text="as they say, such as M1 Max 64 GB")
+    figures = forms.CharField(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="one a line: name: value with its unit",
+    )
+    caveat = text("Caveat", max_length=2000, help_text="why it may not hold here")
+    deployments = forms.ModelMultipleChoiceField(
+        Deployment.objects.filter(is_archived=False).select_related("artifact"),
+        required=False,
+        label="Shown beside",
+        help_text="deployments whose page names this claim",
+    )
+
+    def clean_figures(self) -> dict[str, str]:
+        lines = [line for line in self.cleaned_data["figures"].splitlines() if line.strip()]
+        parted = [line.partition(":") for line in lines]
+        if any(not colon or not value.strip() for _, colon, value in parted):
+            raise ValidationError("Each line is a name, a colon and a value.")
+        return {name.strip(): value.strip() for name, _, value in parted}

@@ -327,6 +327,8 @@ class Claim(models.Model):
     """Somebody else's published figures. Shown apart, never counted."""
 
     subject = models.CharField(max_length=300, unique=True)
+    source = models.CharField(max_length=300, blank=True, help_text="where it was published")
+    deployments = models.ManyToManyField(Deployment, blank=True, related_name="claims")
     hardware = models.CharField(max_length=200, blank=True)
     figures = models.JSONField(default=dict)
     caveat = models.TextField(blank=True)

@@ -187,6 +187,7 @@ def _import_claim(row: dict[str, Any], day: date) -> None:
         subject=row["subject"],
         defaults={
             "hardware": row.get("hardware", ""),
+            "source": f"community post, as told by the report of {day:%Y-%m-%d}",
             "figures": figures,
             "caveat": row["caveat"],
             "reported_on": day,

@@ -13,5 +13,6 @@ urlpatterns = [
     path("deployments/<slug:slug>/endpoints/new/", views.endpoint_new, name="endpoint-new"),
     path("hosts/", views.host_list, name="hosts"),
     path("claims/", views.claim_list, name="claims"),
+    path("claims/new/", views.claim_new, name="claim-new"),
     path("follow-ups/", views.follow_up_list, name="follow-ups"),
 ]

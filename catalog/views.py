@@ -13,8 +13,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import selectors, services
+from catalog.claims import add_claim
 from catalog.discovery import DiscoveryError, look_at
-from catalog.forms import AddressForm, ConfigurationForm, DeploymentForm, EndpointForm
+from catalog.forms import AddressForm, ClaimForm, ConfigurationForm, DeploymentForm, EndpointForm
 from catalog.hosts import ensure_host
 from catalog.models import Deployment
 from people.access import Action, may, require
@@ -161,6 +162,22 @@ def claim_list(request: HttpRequest) -> HttpResponse:
     """Somebody else's figures, and names that are no deployment."""
     context = {"claims": selectors.claims(), "names": selectors.inventory_names()}
     return render(request, "catalog/claims.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def claim_new(request: HttpRequest) -> HttpResponse:
+    """Note what somebody published, with its source."""
+    require(person(request), Action.ADD_CLAIM)
+    form = ClaimForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            add_claim(actor=person(request), **form.cleaned_data)
+        except ValidationError as error:
+            refuse(form, error)
+        else:
+            messages.success(request, "The claim is noted. It counts nowhere.")
+            return redirect("claims")
+    return render(request, "catalog/claim_new.html", {"form": form})
 
 
 @require_safe

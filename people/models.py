@@ -51,8 +51,8 @@ class IdempotentAnswer(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=100)
     request_sha256 = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField(null=True, help_text="empty while it is under way")
-    body = models.JSONField(null=True)
+    status = models.PositiveSmallIntegerField()
+    body = models.JSONField()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

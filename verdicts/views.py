@@ -12,6 +12,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
+from catalog.claims import claims_about
 from catalog.models import Deployment
 from catalog.selectors import settings_of
 from runs.explain import explain
@@ -114,6 +115,7 @@ def deployment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "figures": deployment.figures.all(),
         "recent_runs": selectors.recent_runs(deployment),
         "follow_ups": deployment.follow_ups.filter(is_open=True),
+        "claims": claims_about(deployment),
         "proof": selectors.proof_level(deployment),
         "names": deployment.artifact.aliases.all(),
     }
