@@ -52,6 +52,9 @@ INSTALLED_APPS = [
     "csp",
     "django_filters",
     "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "people",
     "catalog",
     "runs",
@@ -200,6 +203,40 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
     }
+}
+
+# --- REST API ----------------------------------------------------------------------------------
+API_RATES = {
+    "ask": env.str("CLEANPASS_API_RATE", default="600/min"),
+    "change": env.str("CLEANPASS_API_CHANGE_RATE", default="60/min"),
+}
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "people.rest.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["people.rest.authentication.SignedIn"],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "people.rest.throttles.Asking",
+        "people.rest.throttles.Changing",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "people.rest.paging.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "people.rest.problems.handle",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Cleanpass",
+    "DESCRIPTION": "What the pages do, for programs: the same services, so the same rules.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "people.rest.schema.add_problems",
+    ],
 }
 
 LANGUAGE_CODE = "en"

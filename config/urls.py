@@ -16,5 +16,6 @@ urlpatterns = [
     path("campaigns/", include("runs.campaigns.urls")),
     path("traffic/", include("runs.traffic.urls")),
     path("", include("verdicts.notifications.urls")),
+    path("api/", include(("config.api", "api"))),
     path("", include("people.urls")),
 ]

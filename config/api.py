@@ -1,0 +1,62 @@
+"""Everything below /api/v1/."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import include, path
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+import catalog.api as catalog
+import runs.api as runs
+import runs.launch.api as launch
+import runs.memory.api as memory
+from people.rest.problems import problem
+
+router = SimpleRouter()
+router.register("deployments", catalog.Deployments, "deployment")
+router.register("revisions", catalog.Revisions, "revision")
+router.register("endpoints", catalog.Endpoints, "endpoint")
+router.register("artifacts", catalog.Artifacts, "artifact")
+router.register("hosts", catalog.Hosts, "host")
+router.register("claims", catalog.Claims, "claim")
+router.register("follow-ups", catalog.FollowUps, "follow-up")
+router.register("suites", runs.Suites, "suite")
+router.register("runs", runs.Runs, "run")
+router.register("growth", memory.Growth, "growth")
+router.register("launch-profiles", launch.Profiles, "launch-profile")
+router.register("launches", launch.Launches, "launch")
+
+
+@require_safe
+@ensure_csrf_cookie
+def docs(request: HttpRequest) -> HttpResponse:
+    """Swagger UI, from our own files."""
+    return render(request, "api/docs.html")
+
+
+class Nothing(APIView):
+    """An address below /api/ that is none is told as every other error is."""
+
+    schema = None
+
+    def initial(self, request: object, *args: object, **kwargs: object) -> None:
+        """Anybody is told; nothing is read."""
+
+    def _told(self, request: object, **kwargs: object) -> Response:
+        return problem(404, "There is no such address. See /api/v1/docs/.")
+
+    get = post = put = patch = delete = _told
+
+
+urlpatterns = [
+    path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("v1/docs/", docs, name="docs"),
+    path("v1/", include(router.urls)),
+    path("<path:rest>", Nothing.as_view(), name="nothing"),
+]
