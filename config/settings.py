@@ -96,6 +96,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "people.context.access",
                 "runs.context.running_now",
+                "verdicts.notifications.context.inbox",
             ],
             "builtins": ["runs.templatetags.figures"],
             "loaders": [
@@ -156,6 +157,11 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 CELERY_BEAT_SCHEDULE = {
     # What is due lives in the database; this only looks. Old ticks expire instead of piling up.
     "tick": {"task": "runs.tasks.tick", "schedule": 5.0, "options": {"expires": 5}},
+    "deliver": {
+        "task": "verdicts.notifications.tasks.deliver",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "keep-series": {"task": "runs.tasks.keep_series", "schedule": 3600.0},
 }
 if not REDIS_URL:
@@ -204,6 +210,8 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
+
+PUBLIC_URL = env.str("CLEANPASS_PUBLIC_URL", default="").rstrip("/")  # for links in webhooks
 
 # --- REST API ----------------------------------------------------------------------------------
 API_RATES = {

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from runs import signals
 from runs.models import HostLease, Outcome, Run, RunEvent, RunState
 
 
@@ -145,6 +146,7 @@ def _end(rows: Any, run_id: int, ending: Ending, report: dict[str, Any]) -> bool
     )
     if changed:
         _append_last_event(run_id, ending, now)
+        signals.tell(signals.run_finished, run_id=run_id)
     return bool(changed)
 
 
