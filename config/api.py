@@ -16,6 +16,7 @@ import catalog.api as catalog
 import runs.api as runs
 import runs.launch.api as launch
 import runs.memory.api as memory
+import verdicts.notifications.api as notifications
 from people.rest.problems import problem
 
 router = SimpleRouter()
@@ -31,6 +32,9 @@ router.register("runs", runs.Runs, "run")
 router.register("growth", memory.Growth, "growth")
 router.register("launch-profiles", launch.Profiles, "launch-profile")
 router.register("launches", launch.Launches, "launch")
+router.register("notifications", notifications.Notifications, "notification")
+router.register("subscriptions", notifications.Subscriptions, "subscription")
+router.register("webhooks", notifications.Webhooks, "webhook")
 
 
 @require_safe

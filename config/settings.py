@@ -241,6 +241,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"NoticeKindEnum": "verdicts.notifications.models.Kind"},
+    "WEBHOOKS": ["verdicts.notifications.api.notice_webhook"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "people.rest.schema.add_problems",

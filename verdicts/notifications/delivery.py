@@ -108,7 +108,8 @@ def signature(secret_env: str, body: bytes, at: datetime) -> str:
 
 def pause_after(attempts: int) -> timedelta:
     """10 s, then four times as long each time, six hours at most."""
-    return min(FIRST_PAUSE * 4 ** min(attempts - 1, 8), LONGEST_PAUSE)
+    factor: int = 4 ** min(attempts - 1, 8)
+    return min(FIRST_PAUSE * factor, LONGEST_PAUSE)
 
 
 def _note(row: Delivery, status: int | None, seen: str) -> bool:

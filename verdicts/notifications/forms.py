@@ -8,7 +8,7 @@ from catalog.models import Deployment
 from verdicts.notifications.models import Kind
 
 
-def deployments() -> forms.ModelChoiceField:
+def deployments() -> forms.ModelChoiceField[Deployment]:
     return forms.ModelChoiceField(
         Deployment.objects.filter(is_archived=False).select_related("artifact"),
         required=False,

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -105,7 +106,12 @@ def test_nothing_is_sent_unsigned_or_while_switched_off(
 
 
 def test_only_admins_register_one_and_only_at_a_plain_address(ada: User, abel: User) -> None:
-    good = {"name": "x", "url": "http://chat/x", "secret_env": "S", "kinds": ["run_finished"]}
+    good: dict[str, Any] = {
+        "name": "x",
+        "url": "http://chat/x",
+        "secret_env": "S",
+        "kinds": ["run_finished"],
+    }
     with pytest.raises(PermissionDenied):
         add_webhook(actor=abel, **good)
     for wrong in ({"url": "file:///etc/passwd"}, {"secret_env": "not a name"}, {"kinds": ["odd"]}):
