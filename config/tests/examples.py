@@ -1,0 +1,71 @@
+"""One example or more of each action, in the browser and through the API.
+
+A new action without an example here, or a new page that changes something without one, fails
+the suite. `{run}` and the like are filled in with what the tests made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from people.access import Action
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """`name` is the URL name of a page; empty for the API, whose address is below /api/v1/."""
+
+    action: Action
+    address: str
+    name: str = ""
+    method: str = "post"
+    form: str = ""
+
+
+EXAMPLES = (
+    Example(Action.VIEW, "/", "inventory", "get"),
+    Example(Action.VIEW, "runs/", method="get"),
+    Example(Action.START_RUN, "/runs/start/", "run-start", form="deployment=toy-llama-cpp"),
+    Example(Action.START_RUN, "/runs/{run}/repeat/", "run-repeat"),
+    Example(Action.START_RUN, "runs/{run}/repeat/"),
+    Example(Action.CANCEL_RUN, "/runs/{run}/cancel/", "run-cancel"),
+    Example(Action.CANCEL_RUN, "runs/{run}/cancel/"),
+    Example(Action.REGISTER_DEPLOYMENT, "/deployments/new/", "deployment-new"),
+    Example(
+        Action.REGISTER_DEPLOYMENT, "/deployments/toy-llama-cpp/revisions/new/", "revision-new"
+    ),
+    Example(Action.REGISTER_DEPLOYMENT, "deployments/toy-llama-cpp/revisions/"),
+    Example(Action.DISCOVER, "/deployments/discover/", "deployment-discover"),
+    Example(Action.EDIT_ENDPOINT, "/deployments/toy-llama-cpp/endpoints/new/", "endpoint-new"),
+    Example(Action.EDIT_ENDPOINT, "deployments/toy-llama-cpp/endpoints/"),
+    Example(Action.EDIT_SUITE, "/suites/new/", "suite-new"),
+    Example(Action.EDIT_SUITE, "suites/"),
+    Example(Action.EDIT_LAUNCH_PROFILE, "/launch-profiles/new/", "launch-profile-new"),
+    Example(Action.ADD_CLAIM, "/claims/new/", "claim-new"),
+    Example(Action.ADD_CLAIM, "claims/"),
+    Example(Action.EDIT_WEBHOOK, "/webhooks/", "webhooks"),
+    Example(Action.EDIT_WEBHOOK, "webhooks/"),
+)
+# Pages that change only what is the person's own, so that every role may.
+OWN = {
+    "login", "logout", "password_change", "tokens", "token-revoke", "inbox-read", "subscriptions",
+}  # fmt: skip
+# Pages of an action that has an example above, about things that these tests do not make.
+SAME_RULE = {
+    "suite-edit": Action.EDIT_SUITE,
+    "suite-restore": Action.EDIT_SUITE,
+    "launch-profile-edit": Action.EDIT_LAUNCH_PROFILE,
+    "webhook-switch": Action.EDIT_WEBHOOK,
+    "delivery-again": Action.EDIT_WEBHOOK,
+}
+BODIES = {
+    "deployments/toy-llama-cpp/revisions/": {"parallel": 7},
+    "deployments/toy-llama-cpp/endpoints/": {
+        "layer": "proxy", "base_url": "http://mac/v1", "served_model": "toy",
+    },
+    "suites/": {"key": "own", "name": "Own", "checks": [{"key": "chat"}]},
+    "claims/": {"subject": "fast", "source": "a forum"},
+    "webhooks/": {
+        "name": "chat", "url": "http://chat/x", "secret_env": "S", "kinds": ["run_finished"],
+    },
+}  # fmt: skip
