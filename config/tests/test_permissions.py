@@ -50,7 +50,7 @@ def ask(example: Example, person: User, run: int) -> int:
         return client.generic(example.method.upper(), address, example.form, kind).status_code
     text = make_token(actor=person, name="all", scopes=list(Scope), days=1)[1]
     client = Client(headers={"Authorization": f"Bearer {text}"})
-    body = BODIES.get(example.address, {})
+    body: dict[str, Any] = dict(BODIES.get(example.address, {}))
     call = client.get if example.method == "get" else client.post
     answer = call(f"/api/v1/{address}", body, content_type="application/json")
     return int(answer.status_code)
@@ -83,6 +83,6 @@ def takes_post(page: URLPattern, client: Client) -> bool:
     request = client.post("/search/").wsgi_request
     arguments = {name: 0 if name in ("pk", "index") else "x" for name in page.pattern.converters}
     try:
-        return page.callback(request, **arguments).status_code != 405
+        return int(page.callback(request, **arguments).status_code) != 405
     except Exception:
         return True
