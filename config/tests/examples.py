@@ -7,6 +7,7 @@ the suite. `{run}` and the like are filled in with what the tests made.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from people.access import Action
 
@@ -58,7 +59,7 @@ SAME_RULE = {
     "webhook-switch": Action.EDIT_WEBHOOK,
     "delivery-again": Action.EDIT_WEBHOOK,
 }
-BODIES = {
+BODIES: dict[str, dict[str, Any]] = {
     "deployments/toy-llama-cpp/revisions/": {"parallel": 7},
     "deployments/toy-llama-cpp/endpoints/": {
         "layer": "proxy", "base_url": "http://mac/v1", "served_model": "toy",
