@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from runs.engine.checks.base import Check, Found, Params, Scene, chat, question, spread
+from dataclasses import replace
+
+from runs.engine.checks.base import Check, Found, Params, Request, Scene, chat, question, spread
+from runs.engine.checks.sized import sized
 from runs.engine.judge import Expectation
 from runs.engine.outcomes import Finding, Outcome
+from runs.engine.prompts import LongPrompt, Prompt
 from runs.engine.records import RequestResult
 
 DEFAULT_CLIENTS = 4
@@ -15,23 +19,46 @@ def clients_of(params: Params) -> int:
     return max(1, min(int(params.get("clients") or DEFAULT_CLIENTS), MOST_CLIENTS))
 
 
+def requests_of(params: Params) -> int:
+    return clients_of(params) * (2 if params.get("repeat") else 1)
+
+
 async def run(scene: Scene, params: Params) -> Found:
+    """With `repeat` the group sends the same bytes once more, and figures are of that alone."""
+    group = await fresh_group(scene, params)
+    sent, instrument = await scene.send_together(group)
+    if params.get("repeat"):
+        sent, instrument = await scene.send_together([again(request) for request in group])
+    figures = {**instrument, **spreads([s.result for s in sent])}
+    figures["runtime_parallel"] = scene.facts.parallel
+    if rest_s := float(params.get("rest_s") or 0):
+        await scene.wait(rest_s)  # what memory stays is told only when nothing is asked
+    return Found(limited(instrument), figures)
+
+
+async def fresh_group(scene: Scene, params: Params) -> list[Request]:
+    """One request a client: short questions, or prompts of `tokens` tokens."""
     clients = clients_of(params)
-    requests = [
+    if not params.get("tokens"):
+        asked: list[Prompt | LongPrompt] = [scene.prompts.counting() for _ in range(clients)]
+    else:
+        asked = [*await sized(scene, int(params["tokens"]), clients)]
+    return [
         chat(
             scene,
             "concurrency",
-            f"client {number + 1} of {clients}",
-            question(scene, scene.prompts.counting()),
-            Expectation(),
+            f"client {number} of {clients}",
+            question(scene, Prompt(prompt.messages)),
+            Expectation(prompt_tokens=getattr(prompt, "tokens", None)),
             clients=clients,
         )
-        for number in range(clients)
+        for number, prompt in enumerate(asked, start=1)
     ]
-    sent, instrument = await scene.send_together(requests)
-    figures = {**instrument, **spreads([s.result for s in sent])}
-    figures["runtime_parallel"] = scene.facts.parallel
-    return Found(limited(instrument), figures)
+
+
+def again(request: Request) -> Request:
+    spec = replace(request.spec, label=f"{request.spec.label}, exact repeat", cache="repeat")
+    return replace(request, spec=spec)
 
 
 def limited(instrument: dict[str, object]) -> list[Finding]:
@@ -69,5 +96,5 @@ CONCURRENCY = Check(
     title="Concurrency",
     description="Starts several streams at one moment and judges each; the spread is reported.",
     run=run,
-    requests=clients_of,
+    requests=requests_of,
 )

@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 from runs.engine.checks.base import Check, Found, NotApplicable, Params, Request, Scene
+from runs.engine.checks.pooling_load import load, requests_of
 from runs.engine.judge import Expectation
 from runs.engine.outcomes import Finding
 from runs.engine.records import RequestSpec
@@ -26,6 +27,8 @@ Vector = list[float]
 async def run(scene: Scene, params: Params) -> Found:
     if not scene.adapter.embeddings_path:
         raise NotApplicable("This address is asked for chat only: give the one that ends in /v1.")
+    if params.get("clients"):
+        return await load(scene, params, one_of_many)
     texts = [f"{scene.prompts.nonce()} {text}" for text in TEXTS]
     floats = await ask(scene, "float", texts)
     again = await ask(scene, "repeat", texts, cache="repeat")
@@ -59,6 +62,15 @@ async def ask(
     spec = RequestSpec("POST", path, body, False, "embeddings", label, cache)
     expect = Expectation(kind="embeddings", count=len(texts), encoding=encoding or "float")
     return vectors((await scene.send(Request(spec, expect, "\n".join(texts)))).body)
+
+
+def one_of_many(scene: Scene, label: str, clients: int) -> Request:
+    """A short text that no cache can hold."""
+    text = f"{scene.prompts.nonce()} {TEXTS[0]}"
+    body = {"model": scene.plan.target.model, "input": [text]}
+    path = scene.adapter.embeddings_path
+    spec = RequestSpec("POST", path, body, False, "embeddings", label, "fresh", clients)
+    return Request(spec, Expectation(kind="embeddings", count=1), text)
 
 
 def vectors(body: Any) -> list[Vector]:
@@ -121,5 +133,5 @@ EMBEDDINGS = Check(
         "unit length or not, and the same numbers each time."
     ),
     run=run,
-    requests=lambda params: 3,
+    requests=lambda params: requests_of(params, alone=3),
 )

@@ -45,12 +45,16 @@ async def run(scene: Scene, params: Params) -> Found:
 
 
 async def calibrated(scene: Scene, tokens: int) -> LongPrompt:
+    return await scene.prompts.long(tokens, scene.count, await chars_per_token(scene))
+
+
+async def chars_per_token(scene: Scene) -> float:
     """Without a tokenizer: a short prompt tells how many characters make a token here."""
     trial = await scene.prompts.long(CALIBRATION_TOKENS, scene.count)
     result = await send(scene, trial, "calibration")
     if not result.tokens.prompt:
         raise NotApplicable("The server neither counts tokens nor reports them: size unknown.")
-    return await scene.prompts.long(tokens, scene.count, trial.chars / result.tokens.prompt)
+    return trial.chars / result.tokens.prompt
 
 
 async def send(scene: Scene, prompt: LongPrompt, label: str) -> RequestResult:

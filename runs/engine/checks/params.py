@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runs.engine.checks import CHECKS
 from runs.engine.checks.concurrency import MOST_CLIENTS
+from runs.engine.checks.pooling_load import MOST_ROUNDS
 
 MOST_TOKENS = 2_000_000
 LONGEST_REST_S = 3600.0
@@ -51,6 +52,11 @@ class Param:
 TOKENS = Param("tokens", "Prompt size", "whole", 16, MOST_TOKENS, "tokens", "the check's own size")
 TOOL = Param("expect_tool", "Function name", "text", 1, 64, "characters", "lookup_weather")
 
+POOLING_LOAD = (
+    Param("clients", "Clients", "whole", 1, MOST_CLIENTS, "requests at one moment", "one by one"),
+    Param("rounds", "Rounds", "whole", 1, MOST_ROUNDS, "groups of requests", "4"),
+)
+
 PARAMS: dict[str, tuple[Param, ...]] = {
     "marker": (Param("marker", "Marker", "text", 1, 200, "characters", "drawn anew each time"),),
     "tool": (TOOL,),
@@ -63,7 +69,12 @@ PARAMS: dict[str, tuple[Param, ...]] = {
     ),
     "concurrency": (
         Param("clients", "Clients", "whole", 1, MOST_CLIENTS, "requests at one moment", "4"),
+        replace(TOKENS, when_empty="a short question"),
+        Param("repeat", "Exact repeat", "whole", 0, 1, "repeats of the same bytes", "none"),
+        Param("rest_s", "Rest", "number", 0, LONGEST_REST_S, "seconds", "none"),
     ),
+    "embeddings": POOLING_LOAD,
+    "rerank": POOLING_LOAD,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from runs.engine.checks.base import Check, Found, Params, Request, Scene
+from runs.engine.checks.pooling_load import load, requests_of
 from runs.engine.judge import Expectation
 from runs.engine.judge.pooling import rerank_rows
 from runs.engine.outcomes import Finding
@@ -23,6 +24,8 @@ Scores = dict[int, float]
 
 
 async def run(scene: Scene, params: Params) -> Found:
+    if params.get("clients"):
+        return await load(scene, params, one_of_many)
     first = dict(await ask(scene, "rerank", "fresh"))
     again = dict(await ask(scene, "repeat", "repeat"))
     if not first:
@@ -33,17 +36,25 @@ async def run(scene: Scene, params: Params) -> Found:
 
 async def ask(scene: Scene, label: str, cache: str) -> list[tuple[int, float]]:
     """Index and score of each document, of one rerank request."""
+    return rerank_rows((await scene.send(question(scene, QUERY, label, cache))).body)
+
+
+def question(scene: Scene, query: str, label: str, cache: str, clients: int = 1) -> Request:
     body = {
         "model": scene.plan.target.model,
-        "query": QUERY,
+        "query": query,
         "documents": list(DOCUMENTS),
         "top_n": len(DOCUMENTS),
     }
     path = scene.adapter.rerank_path
-    spec = RequestSpec("POST", path, body, False, "rerank", label, cache)
+    spec = RequestSpec("POST", path, body, False, "rerank", label, cache, clients)
     expect = Expectation(kind="rerank", count=len(DOCUMENTS))
-    asked = "\n".join([QUERY, *DOCUMENTS])
-    return rerank_rows((await scene.send(Request(spec, expect, asked))).body)
+    return Request(spec, expect, "\n".join([query, *DOCUMENTS]))
+
+
+def one_of_many(scene: Scene, label: str, clients: int) -> Request:
+    """The same question in words that no cache can hold."""
+    return question(scene, f"{scene.prompts.nonce()} {QUERY}", label, "fresh", clients)
 
 
 def unknown_documents(found: Scores) -> list[Finding]:
@@ -89,5 +100,5 @@ RERANK = Check(
         "times, and the fitting document first."
     ),
     run=run,
-    requests=lambda params: 2,
+    requests=lambda params: requests_of(params, alone=2),
 )
