@@ -162,6 +162,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    "tick-sweeps": {
+        "task": "runs.sweeps.tasks.tick_sweeps",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "keep-series": {"task": "runs.tasks.keep_series", "schedule": 3600.0},
 }
 if not REDIS_URL:

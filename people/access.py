@@ -29,6 +29,8 @@ class Action(StrEnum):
     EDIT_LAUNCH_PROFILE = "edit_launch_profile"
     ADD_CLAIM = "add_claim"
     EDIT_WEBHOOK = "edit_webhook"
+    START_SWEEP = "start_sweep"
+    CONTROL_SWEEP = "control_sweep"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -43,6 +45,8 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.EDIT_LAUNCH_PROFILE: frozenset({Role.ADMIN}),
     Action.ADD_CLAIM: frozenset({Role.OPERATOR, Role.ADMIN}),
     Action.EDIT_WEBHOOK: frozenset({Role.ADMIN}),
+    Action.START_SWEEP: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
+    Action.CONTROL_SWEEP: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
 }
 
 

@@ -27,6 +27,7 @@ ACTIONS: dict[Scope, frozenset[str]] = {
     Scope.RUN: frozenset(
         {"start_run", "cancel_run", "register_deployment", "discover", "add_claim"}
     ),
+    Scope.CAMPAIGN: frozenset({"start_sweep", "control_sweep"}),
 }
 
 

@@ -10,12 +10,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.models import Deployment, Layer
+from catalog.models import Deployment, Endpoint, Layer, Revision
 from people.access import Action, require
 from people.models import User
 from runs import claims, doorbell
 from runs.claims import Ending
 from runs.engine.checks import plan_requests
+from runs.engine.plan import Plan
 from runs.engine.suites import DEFAULT_SUITES
 from runs.models import Outcome, Run, RunState, Suite
 from runs.planning import RunRefused, active_endpoint, active_revision, build_plan, current_suite
@@ -109,12 +110,32 @@ def _create_run(
     plan = build_plan(
         deployment=deployment, revision=revision, endpoint=endpoint, suite=suite, guards=guards
     )
+    return store_run(
+        deployment=deployment,
+        revision=revision,
+        endpoint=endpoint,
+        suite=suite,
+        plan=plan,
+        **about,
+    )
+
+
+def store_run(
+    *,
+    deployment: Deployment,
+    revision: Revision,
+    endpoint: Endpoint,
+    suite: Suite,
+    plan: Plan,
+    **about: Any,
+) -> Run:
+    """A queued run of this plan; nobody is rung. For what may start it, ask before."""
     return Run.objects.create(
         deployment=deployment,
         revision=revision,
         endpoint=endpoint,
         host=deployment.host,
-        layer=layer,
+        layer=endpoint.layer,
         suite=suite,
         plan=plan.as_dict(),
         revision_fingerprint=revision.fingerprint,
