@@ -97,9 +97,10 @@ class Sweeping:
         if self.watch.lost or workers.stopping.is_set():
             return SweepState.PLANNED, STOPPED
         if (failed := outcome.failures(self.sweep)) >= self.sweep.max_failures:
+            count = "1 failure" if failed == 1 else f"{failed} failures"
             return SweepState.FAILED, (
-                f"{failed} failure{'s' * (failed > 1)}, and it was to stop at {self.sweep.max_failures}. Look at "
-                "the failed cells first; what was left has not been measured."
+                f"{count}, and it was to stop at {self.sweep.max_failures}. Look at the failed "
+                "cells first; what was left has not been measured."
             )
         return None
 

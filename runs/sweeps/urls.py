@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from runs.sweeps import views
+
+urlpatterns = [
+    path("", views.sweep_list, name="sweep-list"),
+    path("new/", views.sweep_new, name="sweep-new"),
+    path("<int:pk>/", views.sweep_detail, name="sweep-detail"),
+    path("<int:pk>/live/", views.sweep_live, name="sweep-live"),
+    path("<int:pk>/cells.csv", views.sweep_csv, name="sweep-csv"),
+    path("<int:pk>/pause/", views.sweep_pause, name="sweep-pause"),
+    path("<int:pk>/resume/", views.sweep_resume, name="sweep-resume"),
+    path("<int:pk>/cancel/", views.sweep_cancel, name="sweep-cancel"),
+]
