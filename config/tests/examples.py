@@ -46,6 +46,8 @@ EXAMPLES = (
     Example(Action.ADD_CLAIM, "claims/"),
     Example(Action.EDIT_WEBHOOK, "/webhooks/", "webhooks"),
     Example(Action.EDIT_WEBHOOK, "webhooks/"),
+    Example(Action.START_SWEEP, "/sweeps/new/", "sweep-new", form="deployment=toy-llama-cpp"),
+    Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
 )
 # Pages that change only what is the person's own, so that every role may.
 OWN = {
@@ -58,6 +60,8 @@ SAME_RULE = {
     "launch-profile-edit": Action.EDIT_LAUNCH_PROFILE,
     "webhook-switch": Action.EDIT_WEBHOOK,
     "delivery-again": Action.EDIT_WEBHOOK,
+    "sweep-pause": Action.CONTROL_SWEEP,
+    "sweep-resume": Action.CONTROL_SWEEP,
 }
 BODIES: dict[str, dict[str, Any]] = {
     "deployments/toy-llama-cpp/revisions/": {"parallel": 7},

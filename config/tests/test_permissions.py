@@ -19,6 +19,8 @@ from people.services import create_person
 from people.tokens import make_token
 from runs.planning import current_suite
 from runs.services import start_run
+from runs.sweeps.grid import Grid
+from runs.sweeps.services import start_sweep
 
 
 def test_every_action_has_a_rule_and_an_example() -> None:
@@ -32,17 +34,18 @@ def test_a_role_may_exactly_what_the_table_says(
     role: Role, example: Example, ada: User, deployment: Deployment, rung: list[int]
 ) -> None:
     run = start_run(actor=ada, deployment=deployment, suite=current_suite("smoke"), layer="direct")
+    sweep = start_sweep(actor=ada, deployment=deployment, grid=Grid())
     person, _ = create_person(name="somebody", roles=[role], password="a-long-enough-one")
-    status = ask(example, person, run.pk)
+    status = ask(example, person, {"run": run.pk, "sweep": sweep.pk})
     if role in ALLOWED[example.action]:
         assert status not in (401, 403, 404, 405) and status < 500
     else:
         assert status == 403
 
 
-def ask(example: Example, person: User, run: int) -> int:
+def ask(example: Example, person: User, made: dict[str, int]) -> int:
     """The status that this person gets."""
-    address = example.address.format(run=run)
+    address = example.address.format(**made)
     if example.name:
         client = Client()
         client.force_login(person)

@@ -20,7 +20,8 @@ STATE_OUTCOMES = {
 
 def listed_sweeps() -> QuerySet[Sweep]:
     """Newest first, with how many of their cells are over."""
-    return Sweep.objects.select_related("deployment__artifact", "host", "profile").annotate(
+    sweeps = Sweep.objects.select_related("deployment__artifact", "host", "profile")
+    return sweeps.order_by("-pk").annotate(
         cell_count=Count("cells"),
         over_count=Count(
             "cells", filter=~Q(cells__state__in=(CellState.WAITING, CellState.RUNNING))

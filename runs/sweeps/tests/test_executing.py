@@ -12,8 +12,7 @@ from people.models import User
 from runs import workers
 from runs.launch.models import Launch, LaunchProfile
 from runs.launch.permission import ALLOW
-from runs.launch.process import members
-from runs.models import HostLease, Outcome, Run
+from runs.models import Outcome, Run
 from runs.sweeps import claims, executor, outcome
 from runs.sweeps.executor import Sweeping, execute
 from runs.sweeps.grid import Grid
@@ -29,39 +28,6 @@ from runs.sweeps.tests.conftest import Make
 from runs.sweeps.watch import Watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.mark.real_server
-def test_a_real_sweep_launches_each_server_once_and_leaves_nothing_behind(
-    allowed: None, needs_demo: None, make_sweep: Make
-) -> None:
-    sweep = make_sweep(
-        grid={
-            "runtime_parallel": (1, 2),
-            "client_concurrency": (1, 2),
-            "prompt_tokens": (300,),
-            "caches": ("fresh",),
-        }
-    )
-    execute(sweep.pk)
-    sweep.refresh_from_db()
-    cells = list(sweep.cells.select_related("run", "revision", "launch"))
-    assert (sweep.state, sweep.explanation) == (SweepState.FINISHED, "")
-    assert [cell.state for cell in cells] == [CellState.DONE] * 4, cells[0].explanation
-    launches = Launch.objects.all()
-    assert launches.count() == 2
-    assert all(members(launch.trace) == [] for launch in launches)
-    for cell in cells:
-        assert cell.revision and cell.run and cell.launch
-        assert cell.revision.parallel == cell.runtime_parallel
-        assert cell.run.revision == cell.revision
-        figures = cell.figures
-        assert figures["completed"] == figures["asked"] == cell.client_concurrency
-        assert figures["ttft_ms"]["n"] == cell.client_concurrency
-        assert figures["prompt_tokens"] == 300
-        assert figures["aggregate_tps"] > 0
-        assert figures["peak_rss_bytes"] > 0
-    assert not HostLease.objects.exclude(run=None).exists()
 
 
 @pytest.mark.real_server
