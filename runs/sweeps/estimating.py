@@ -16,6 +16,7 @@ from runs.launch.models import Launch, LaunchProfile
 from runs.memory.planner import PerToken, bytes_per_token
 from runs.models import Outcome, RunRequest
 from runs.sweeps.grid import ANSWER_TOKENS, Place
+from runs.sweeps.models import SweepCell
 
 LOOK_BACK = 200  # requests
 MIN_PROMPT_TOKENS = 128  # below, TTFT tells more of the way there than of the prompt
@@ -121,6 +122,32 @@ def launches_s(profile: LaunchProfile | None, places: Sequence[Place]) -> tuple[
 def need_of(
     deployment: Deployment, profile: LaunchProfile, base: Parameters, parallel: int, held: int
 ) -> Need:
+    """The arithmetic, or what was measured with the same settings where that is more."""
+    computed = computed_need(deployment, profile, base, parallel, held)
+    peaks = measured_peaks(deployment, profile, base, parallel)
+    if max(peaks, default=0) > (computed.total_bytes or 0):
+        cells = f"{len(peaks)} cell{'s' * (len(peaks) > 1)}"
+        words = f"the highest of {cells} of earlier sweeps with these settings"
+        return Need(parallel, max(peaks), words, "client")
+    return computed
+
+
+def measured_peaks(
+    deployment: Deployment, profile: LaunchProfile, base: Parameters, parallel: int
+) -> list[int]:
+    cells = SweepCell.objects.filter(
+        sweep__deployment=deployment,
+        sweep__profile=profile,
+        sweep__base=asdict(base),
+        runtime_parallel=parallel,
+        figures__peak_rss_bytes__gt=0,
+    )
+    return [cell.figures["peak_rss_bytes"] for cell in cells.order_by("-pk")[:LOOK_BACK]]
+
+
+def computed_need(
+    deployment: Deployment, profile: LaunchProfile, base: Parameters, parallel: int, held: int
+) -> Need:
     """Weights + slots x context x bytes per token + prompt cache. `held` is the most tokens that
     requests of one cell hold, for runtimes that reserve nothing."""
     runtime = profile.runtime.key
@@ -142,7 +169,8 @@ def need_of(
     cache = (base.prompt_cache_mib or 0) * 1024**2
     total = round(weights + tokens * per_token.bytes_per_token + cache)
     words = f"weights, {tokens:,} tokens of context ({per_token.source})"
-    return Need(parallel, total, f"{words} and prompt cache" if cache else words, per_token.origin)
+    words = f"{words}{' and prompt cache' if cache else ''}; the program itself comes on top"
+    return Need(parallel, total, words, per_token.origin)
 
 
 def weights_bytes(deployment: Deployment, base: Parameters) -> int | None:

@@ -10,8 +10,10 @@ import pytest
 from catalog.models import Artifact, Deployment, Endpoint, Task
 from people.models import User
 from runs import workers
+from runs.launch.arguments import Parameters
 from runs.launch.models import Launch, LaunchProfile
 from runs.launch.permission import ALLOW
+from runs.launch.tests.test_arguments import HOSTILE
 from runs.models import Outcome, Run
 from runs.sweeps import claims, executor, outcome
 from runs.sweeps.executor import Sweeping, execute
@@ -67,6 +69,19 @@ def test_a_server_that_does_not_start_fails_its_cells_with_what_its_log_means(
         assert "The weights do not fit" in cell.explanation
         assert cell.launch and any("shape mismatch" in line for line in cell.launch.log_tail)
     assert outcome.failures(sweep) == 2, "a server counts once, however many cells it had"
+
+
+def test_a_hostile_value_stays_one_argument_of_the_launched_program(
+    allowed: None, make_sweep: Make, scripted: Any
+) -> None:
+    profile = scripted("bad")
+    profile.arguments.append("{model_path}")
+    profile.save()
+    execute(make_sweep(profile=profile, base=Parameters(model_path=HOSTILE)).pk)
+    launch = Launch.objects.get()
+    assert launch.argv[-1] == HOSTILE
+    assert len(launch.argv) == 1 + len(profile.arguments)
+    assert any(line.startswith("RuntimeError") for line in launch.log_tail), "it was started"
 
 
 def test_it_stops_at_its_own_rule_and_says_what_was_not_measured(

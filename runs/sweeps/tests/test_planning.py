@@ -59,6 +59,18 @@ def test_cells_over_the_guard_are_marked_with_the_reason_and_the_rest_is_estimat
     assert planned.sums[2] == "4 slots × 131,072 tokens = 524,288"
 
 
+def test_what_was_measured_with_the_same_settings_counts_where_it_is_more(
+    known_memory: None, make_sweep: Make, deployment: Deployment, demo_profile: LaunchProfile
+) -> None:
+    sweep = make_sweep(base=Parameters(context_per_slot=131_072))
+    sweep.cells.update(figures={"peak_rss_bytes": 6 * GIB})
+    planned = plan_sweep(draft(deployment, demo_profile, runtime_parallel=(1, 2)), seed=3)
+    alone, both = planned.estimate.memory
+    assert (alone.total_bytes, alone.origin) == (6 * GIB, "client")
+    assert "the highest of 1 cell of earlier sweeps" in alone.source
+    assert both.total_bytes == 9 * GIB, "another runtime parallel says nothing about it"
+
+
 def test_a_prompt_that_no_slot_holds_is_skipped(
     deployment: Deployment, demo_profile: LaunchProfile
 ) -> None:
