@@ -12,7 +12,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from catalog.models import Host
-from runs.sweeps.models import OVER, CellState, Sweep, SweepState, Wish
+from runs.models import Outcome
+from runs.sweeps.models import OVER, CellState, Sweep, SweepCell, SweepState, Wish
 
 CANCELLED_CELL = "The sweep was cancelled before its turn."
 LEFT_CELL = "The sweep ended before its turn."
@@ -69,7 +70,7 @@ def leave(held: Claim, state: str, explanation: str = "") -> bool:
     with transaction.atomic():
         if not rows(held).update(**changes(state, explanation)):
             return False
-        skip_waiting(held.sweep_id, state)
+        close_cells(held.sweep_id, state)
     return True
 
 
@@ -79,7 +80,7 @@ def end_unclaimed(sweep_id: int, states: tuple[str, ...], state: str, explanatio
         found = Sweep.objects.filter(pk=sweep_id, state__in=states)
         if not found.update(**changes(state, explanation)):
             return False
-        skip_waiting(sweep_id, state)
+        close_cells(sweep_id, state)
     return True
 
 
@@ -95,12 +96,20 @@ def changes(state: str, explanation: str) -> dict[str, object]:
     }
 
 
-def skip_waiting(sweep_id: int, state: str) -> None:
-    """What had no turn says so; nothing looks as if it were still to come."""
-    reasons = {SweepState.CANCELLED.value: CANCELLED_CELL, SweepState.FAILED.value: LEFT_CELL}
-    if reason := reasons.get(str(state)):
-        cells = Sweep.objects.get(pk=sweep_id).cells.filter(state=CellState.WAITING)
-        cells.update(state=CellState.SKIPPED, skip_reason=reason)
+def close_cells(sweep_id: int, state: str) -> None:
+    """Of a sweep that is over: nothing looks as if it were still to come or going on."""
+    if state not in OVER:
+        return
+    cells = SweepCell.objects.filter(sweep_id=sweep_id)
+    reason = CANCELLED_CELL if state == SweepState.CANCELLED else LEFT_CELL
+    cells.filter(state=CellState.WAITING).update(state=CellState.SKIPPED, skip_reason=reason)
+    cells.filter(state=CellState.RUNNING).update(
+        state=CellState.DONE,
+        outcome=Outcome.INCONCLUSIVE,
+        failure_class="interrupted",
+        explanation="The sweep ended while this cell was running.",
+        finished_at=timezone.now(),
+    )
 
 
 def reap() -> list[int]:
@@ -124,5 +133,5 @@ def reap_one(sweep: Sweep, limit: datetime) -> bool:
         still = Sweep.objects.filter(pk=sweep.pk, state=SweepState.RUNNING, heartbeat_at__lt=limit)
         if not still.update(**changes(state, explanation)):
             return False
-        skip_waiting(sweep.pk, state)
+        close_cells(sweep.pk, state)
     return True

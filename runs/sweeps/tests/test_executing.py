@@ -180,6 +180,24 @@ def test_a_worker_that_is_being_stopped_gives_the_sweep_back(
     assert sweep.cells.get().state == CellState.WAITING
 
 
+def test_a_fault_of_our_own_ends_the_sweep_and_leaves_no_cell_open(
+    served: Deployment, olive: User, rung: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret of ours")
+
+    monkeypatch.setattr(outcome, "end", broken)
+    grid = Grid(client_concurrency=(1, 2), warm_up=0)
+    sweep = start_sweep(actor=olive, deployment=served, grid=grid)
+    execute(sweep.pk)
+    sweep.refresh_from_db()
+    assert sweep.state == SweepState.FAILED
+    assert "RuntimeError" in sweep.explanation and "secret" not in sweep.explanation
+    begun, left = sweep.cells.all()
+    assert (begun.state, begun.failure_class) == (CellState.DONE, "interrupted")
+    assert (left.state, left.skip_reason) == (CellState.SKIPPED, claims.LEFT_CELL)
+
+
 def test_a_profile_of_another_runtime_is_never_launched(make_sweep: Make, profiles: None) -> None:
     with pytest.raises(ValueError, match="Nothing is carried from one runtime to another"):
         make_sweep(profile=LaunchProfile.objects.get(key="vllm"))
