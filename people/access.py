@@ -31,6 +31,10 @@ class Action(StrEnum):
     EDIT_WEBHOOK = "edit_webhook"
     START_SWEEP = "start_sweep"
     CONTROL_SWEEP = "control_sweep"
+    IMPORT_TRAFFIC = "import_traffic"
+    EDIT_FOLLOW_UP = "edit_follow_up"
+    START_CAMPAIGN = "start_campaign"
+    CONTROL_CAMPAIGN = "control_campaign"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -47,6 +51,10 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.EDIT_WEBHOOK: frozenset({Role.ADMIN}),
     Action.START_SWEEP: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
     Action.CONTROL_SWEEP: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
+    Action.IMPORT_TRAFFIC: frozenset({Role.OPERATOR, Role.ADMIN}),
+    Action.EDIT_FOLLOW_UP: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
+    Action.START_CAMPAIGN: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
+    Action.CONTROL_CAMPAIGN: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
 }
 
 
