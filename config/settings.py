@@ -167,6 +167,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    "tick-campaigns": {
+        "task": "runs.campaigns.tasks.tick_campaigns",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "keep-series": {"task": "runs.tasks.keep_series", "schedule": 3600.0},
 }
 if not REDIS_URL:

@@ -25,10 +25,17 @@ TITLES = {
 ACTIONS: dict[Scope, frozenset[str]] = {
     Scope.READ: frozenset({"view"}),
     Scope.RUN: frozenset(
-        "start_run cancel_run register_deployment discover add_claim edit_follow_up".split()
+        [
+            "start_run",
+            "cancel_run",
+            "register_deployment",
+            "discover",
+            "add_claim",
+            "edit_follow_up",
+        ]
     ),
     Scope.CAMPAIGN: frozenset(
-        "start_sweep control_sweep start_campaign control_campaign import_traffic".split()
+        ["start_sweep", "control_sweep", "start_campaign", "control_campaign", "import_traffic"]
     ),
 }
 

@@ -179,3 +179,18 @@ def add_suite_version(
         checks=checks,
         created_by=created_by,
     )
+
+
+def kept_suite(key: str, name: str, checks: list[dict[str, Any]]) -> Suite:
+    """Not among those that people choose from; other checks under the same key are a new
+    version."""
+    for known in Suite.objects.filter(key=key):
+        if known.checks == checks:
+            return known
+    version = Suite.objects.filter(key=key).count() + 1
+    made, _ = Suite.objects.get_or_create(
+        key=key,
+        version=version,
+        defaults={"name": name[:80], "checks": checks, "is_current": False},
+    )
+    return made

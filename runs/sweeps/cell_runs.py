@@ -13,7 +13,7 @@ from runs.engine.plan import Deadlines
 from runs.launch.models import Launch
 from runs.models import Run, Suite
 from runs.planning import build_plan
-from runs.services import store_run
+from runs.services import kept_suite, store_run
 from runs.sweeps.figures import CHECK_KEYS
 from runs.sweeps.models import Cache, Sweep, SweepCell, Workload
 
@@ -55,21 +55,6 @@ def warm_up_suite(sweep: Sweep, requests: int) -> Suite:
         checks = [{"key": CHECK_KEYS[Workload(sweep.workload)], "params": params}]
     key = f"sweep-warm-up-{sweep.workload}-{requests}"
     return kept_suite(key, f"Warm-up of a sweep, {requests}", checks)
-
-
-def kept_suite(key: str, name: str, checks: list[dict[str, Any]]) -> Suite:
-    """Not among those that people choose from; other checks under the same key are a new
-    version."""
-    for known in Suite.objects.filter(key=key):
-        if known.checks == checks:
-            return known
-    version = Suite.objects.filter(key=key).count() + 1
-    made, _ = Suite.objects.get_or_create(
-        key=key,
-        version=version,
-        defaults={"name": name[:80], "checks": checks, "is_current": False},
-    )
-    return made
 
 
 def said(cell: SweepCell) -> str:
