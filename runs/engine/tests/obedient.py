@@ -30,6 +30,7 @@ class Obedient:
     break_at: int | None = None  # request to the model that is reset in the middle
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)  # that came with a request to the model
+    counting: threading.Lock = field(default_factory=threading.Lock)
 
     # --- what it says ---
 
@@ -140,7 +141,9 @@ def serving(model: Obedient) -> Iterator[str]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            model.asked.append(body)
+            with model.counting:  # several clients may ask at one moment
+                self.number = len(model.asked)
+                model.asked.append(body)
             model.keys += filter(None, [self.headers["authorization"]])
             if self.path == "/v1/embeddings":
                 self.send_json(200, model.embeddings(body))
@@ -157,7 +160,7 @@ def serving(model: Obedient) -> Iterator[str]:
             self.send_header("connection", "close")
             self.end_headers()
             events = [*stream_events(model, body), "[DONE]"]
-            if len(model.asked) - 1 == model.break_at:
+            if self.number == model.break_at:
                 events = events[:3]
             for event in events:
                 try:
