@@ -57,6 +57,7 @@ fmt: .venv/installed-dev
 bench: .venv/installed-dev
 	@$(BIN)/python -m runs.engine.bench $(ARGS)
 	@$(BIN)/python -m runs.memory.bench
+	@$(BIN)/python -m runs.traffic.bench
 
 clean:
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis

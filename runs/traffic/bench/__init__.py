@@ -1,0 +1,1 @@
+"""What reading a million reported requests costs: `python -m runs.traffic.bench`."""
