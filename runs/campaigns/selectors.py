@@ -17,6 +17,7 @@ from runs.campaigns.standing import CycleFact, Standing, Terms, standing
 FACTS = (
     "number",
     "state",
+    "finished_at",
     "outcome",
     "failure_class",
     "explanation",
@@ -61,9 +62,20 @@ def cycle_facts(campaign: Campaign) -> list[CycleFact]:
     """Of every cycle that has a row; a missed one is known by having no outcome."""
     rows = Cycle.objects.filter(campaign=campaign).order_by("number").values(*FACTS)
     return [
-        CycleFact(is_running=row.pop("state") == CycleState.RUNNING, **row)
+        CycleFact(
+            is_running=row.pop("state") == CycleState.RUNNING,
+            through=slot_number(campaign, row.pop("finished_at")),
+            **row,
+        )
         for row in rows.iterator()
     ]
+
+
+def slot_number(campaign: Campaign, at: datetime | None) -> int | None:
+    """The slot that a moment lies in."""
+    if at is None:
+        return None
+    return int((at - campaign.started_at).total_seconds() // campaign.terms["cycle_s"])
 
 
 def standing_of(campaign: Campaign, now: datetime | None = None) -> Standing:

@@ -14,12 +14,12 @@ from runs.campaigns.notes import tell_note
 from runs.campaigns.schedule import Slot
 from runs.claims import Ending
 from runs.memory.reading import read_series
-from runs.models import Outcome, Run, RunRequest, RunState
+from runs.models import HostLease, Outcome, Run, RunRequest, RunState
 from runs.selectors import SHORT_AND_FRESH
 
 SAME_MODEL = ("file", "digest", "version", "quantization", "size_bytes", "n_params")
 LATE = "Its host was busy until its time was over, so it covers nothing."
-NOBODY = "No worker took it in its time: none was running for this host, or another run held it."
+NOBODY = "No worker took it in its time: none was running for this host."
 
 
 def settle(cycle: Cycle, slot: Slot, *, is_slot_over: bool) -> None:
@@ -30,15 +30,20 @@ def settle(cycle: Cycle, slot: Slot, *, is_slot_over: bool) -> None:
     elif run.state == RunState.FINISHED:
         late = run.started_at is None or run.started_at >= slot.ends_at
         if late and run.failure_class == "cancelled":
-            miss(cycle, NOBODY)
+            miss(cycle, run.explanation)
         elif late:
             miss(cycle, LATE)
         else:
             finish(cycle, run)
     elif run.state == RunState.QUEUED and is_slot_over:
-        ending = Ending(Outcome.INCONCLUSIVE, "cancelled", NOBODY)
-        if claims.finish_unclaimed(run.pk, ending):
-            miss(cycle, NOBODY)
+        why = why_waiting(run)
+        if claims.finish_unclaimed(run.pk, Ending(Outcome.INCONCLUSIVE, "cancelled", why)):
+            miss(cycle, why)
+
+
+def why_waiting(run: Run) -> str:
+    other = HostLease.objects.filter(host_id=run.host_id, run__isnull=False).first()
+    return f"Run #{other.run_id} held its host until its time was over." if other else NOBODY
 
 
 def miss(cycle: Cycle, why: str) -> None:

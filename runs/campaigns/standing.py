@@ -1,8 +1,9 @@
 """How a campaign stands: coverage of real time, budget, stop rules. Pure: rows in, verdict out.
 
 A cycle stands for the slot of time that it was due in. A slot is covered only by a cycle that
-began in it and came to an end of its own; a missed or interrupted one, a pause, a stopped
-machine or a clock that was set leaves its slot uncovered. Nothing makes up for it: covered time
+began in it and came to an end of its own, or by an earlier one that was still measuring in it; a
+missed or interrupted one, a pause, a stopped machine or a clock that was set leaves its slot
+uncovered. Nothing makes up for it: covered time
 is added, never estimated.
 """
 
@@ -51,6 +52,7 @@ class CycleFact:
     """What counts of one cycle. `number` is its slot; a missed one has no outcome."""
 
     number: int
+    through: int | None = None  # the slot that it ended in, where that is a later one
     is_running: bool = False
     outcome: str = ""
     failure_class: str = ""
@@ -62,6 +64,11 @@ class CycleFact:
     @property
     def covers(self) -> bool:
         return bool(self.outcome) and self.failure_class not in OURS
+
+    @property
+    def slots(self) -> range:
+        """That it covers."""
+        return range(self.number, max(self.number, self.through or 0) + 1)
 
     @property
     def failed(self) -> bool:
@@ -119,10 +126,10 @@ def standing(
     known = {cycle.number: cycle for cycle in cycles if cycle.number < terms.slots}
     elapsed_s = max(0.0, (now - started_at).total_seconds())
     due = slots_over(terms, elapsed_s, known.values())
-    covered = [n for n, cycle in known.items() if cycle.covers]
-    done = max(due, max(covered, default=-1) + 1)
     ended = [known[n] for n in sorted(known) if known[n].covers]
-    gaps = tuple(find_gaps(terms, started_at, set(covered), due))
+    covered = {n for cycle in ended for n in cycle.slots if n < terms.slots}
+    done = max(due, max(covered, default=-1) + 1)
+    gaps = tuple(find_gaps(terms, started_at, covered, due))
     failed = sum(cycle.failed for cycle in ended)
     consecutive = failed_in_a_row(ended)
     drift = drift_bytes(ended, terms)

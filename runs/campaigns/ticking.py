@@ -10,6 +10,7 @@ import logging
 from functools import partial
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils.timezone import localtime
 
 from runs import doorbell, signals
@@ -104,12 +105,12 @@ def settle_cycles(campaign: Campaign, now: Reading) -> None:
 
 
 def begin_due(campaign: Campaign, now: Reading) -> None:
-    """The cycle of this moment's slot, once. One that is still going on is not doubled."""
+    """The cycle of this moment's slot, once; one that is still measuring covers it already."""
     terms = Terms.from_dict(campaign.terms)
     its = slot_at(terms, campaign.started_at, campaign.seed, now.wall)
     if its is None or now.wall < its.due_at:
         return
-    if campaign.cycles.filter(number=its.number).exists():
+    if campaign.cycles.filter(Q(number=its.number) | Q(state=CycleState.RUNNING)).exists():
         return
     try:
         with transaction.atomic():

@@ -111,6 +111,14 @@ def test_a_cycle_that_is_going_on_is_waited_for() -> None:
     assert after([*week()[:-1], fails(last)], s=WEEK_S + 30).verdict == "passed"
 
 
+def test_a_long_cycle_covers_the_slots_in_which_it_was_still_measuring() -> None:
+    long = CycleFact(1, through=3, outcome="clean_pass")
+    seen = after([clean(0), long, clean(4)], s=3000)
+    assert (seen.slots_covered, seen.gaps, seen.covered_s) == (5, (), 3000)
+    broken = CycleFact(1, through=3, outcome="inconclusive", failure_class="interrupted")
+    assert after([clean(0), broken, clean(4)], s=3000).gap_s == 1800
+
+
 def test_too_few_completed_requests_fail_a_gate_at_its_end() -> None:
     terms = Terms(1200, 1200, cycle_s=600, min_completed=20)
     seen = after([clean(0), clean(1)], terms, s=1200)

@@ -9,6 +9,7 @@ import pytest
 
 from catalog.models import Deployment, Revision
 from people.models import User
+from runs import claims
 from runs.campaigns.models import Campaign, CycleState
 from runs.campaigns.selectors import evidence_of, standing_of
 from runs.campaigns.services import (
@@ -108,6 +109,22 @@ def test_without_a_worker_the_cycle_is_missed_and_its_run_let_go(
     assert cycle.state == CycleState.MISSED
     assert cycle.explanation.startswith("No worker took it in its time")
     assert cycle.run is not None and cycle.run.outcome == "inconclusive"
+
+
+def test_a_long_cycle_is_waited_for_and_not_doubled(world: World, begin: Begin) -> None:
+    canary = begin("canary")
+    world.pass_s(60)
+    world.tick()
+    held = claims.claim(canary.cycles.get().run_id or 0, worker="w1")
+    assert held is not None
+    for _ in range(4):
+        world.pass_s(60)
+        world.tick()
+    assert canary.cycles.count() == 1
+    claims.finish(held, Ending("clean_pass"), report=world.report)
+    world.tick()
+    seen = standing_of(canary, world.wall)
+    assert (seen.slots_covered, seen.gaps) == (3, ())
 
 
 def test_a_run_that_began_after_its_slot_covers_nothing(world: World, begin: Begin) -> None:
