@@ -16,11 +16,14 @@ import catalog.api as catalog
 import runs.api as runs
 import runs.launch.api as launch
 import runs.memory.api as memory
+import runs.traffic.api as traffic
 import verdicts.notifications.api as notifications
 from people.rest.problems import problem
+from people.rest.views import SLUG
 
 router = SimpleRouter()
 router.register("deployments", catalog.Deployments, "deployment")
+router.register(f"deployments/(?P<slug>{SLUG})/traffic", traffic.Traffic, "traffic")
 router.register("revisions", catalog.Revisions, "revision")
 router.register("endpoints", catalog.Endpoints, "endpoint")
 router.register("artifacts", catalog.Artifacts, "artifact")

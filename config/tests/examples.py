@@ -48,6 +48,7 @@ EXAMPLES = (
     Example(Action.EDIT_WEBHOOK, "webhooks/"),
     Example(Action.START_SWEEP, "/sweeps/new/", "sweep-new", form="deployment=toy-llama-cpp"),
     Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
+    Example(Action.IMPORT_TRAFFIC, "deployments/toy-llama-cpp/traffic/?source=nginx"),
 )
 # Pages that change only what is the person's own, so that every role may.
 OWN = {
@@ -63,6 +64,8 @@ SAME_RULE = {
     "sweep-pause": Action.CONTROL_SWEEP,
     "sweep-resume": Action.CONTROL_SWEEP,
 }
+# The API's own bodies are JSON, but for these.
+KINDS = {"deployments/toy-llama-cpp/traffic/?source=nginx": "application/x-ndjson"}
 BODIES: dict[str, dict[str, Any]] = {
     "deployments/toy-llama-cpp/revisions/": {"parallel": 7},
     "deployments/toy-llama-cpp/endpoints/": {

@@ -21,6 +21,7 @@ from people.scopes import Scope
 from people.tokens import make_token
 
 EXAMPLES = 6
+schemathesis.serializer.alias("application/x-ndjson", "text/plain")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.urls import URLPattern, get_resolver
 from django.urls.resolvers import URLResolver
 
 from catalog.models import Deployment
-from config.tests.examples import BODIES, EXAMPLES, OWN, SAME_RULE, Example
+from config.tests.examples import BODIES, EXAMPLES, KINDS, OWN, SAME_RULE, Example
 from people.access import ALLOWED, Action, Role
 from people.models import User
 from people.scopes import Scope
@@ -55,7 +55,8 @@ def ask(example: Example, person: User, made: dict[str, int]) -> int:
     client = Client(headers={"Authorization": f"Bearer {text}"})
     body = BODIES.get(example.address, {})
     call = client.get if example.method == "get" else client.post
-    answer = call(f"/api/v1/{address}", body, content_type="application/json")
+    kind = KINDS.get(example.address, "application/json")
+    answer = call(f"/api/v1/{address}", body, content_type=kind)
     return int(answer.status_code)
 
 
