@@ -38,8 +38,9 @@ setup: .venv/installed $(if $(filter-out 0,$(DEMO)),.venv/installed-demo)
 test-setup: .venv/installed-dev .venv/installed-demo
 	@tests/prepare.sh
 
+# Two files at a time; `make test ARGS="-n 0 -x"` runs them one by one.
 test: test-setup
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 # Real runtimes, each in an environment of its own under var/; what cannot be installed is named.
 test-runtimes: test-setup

@@ -32,9 +32,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium."""
+    """The system's Chromium. It keeps an event loop in this thread, so it ends with its file."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if not path:
         pytest.skip("Chromium is not installed: the browser tests were NOT run")

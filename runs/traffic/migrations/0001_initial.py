@@ -94,7 +94,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='hour',
-            constraint=models.UniqueConstraint(fields=('revision', 'layer', 'start'), name='traffic_hour'),
+            constraint=models.UniqueConstraint(fields=('revision', 'layer', 'start'), name='traffic_hour_once'),
         ),
         migrations.AddIndex(
             model_name='record',
