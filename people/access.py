@@ -35,6 +35,8 @@ class Action(StrEnum):
     EDIT_FOLLOW_UP = "edit_follow_up"
     START_CAMPAIGN = "start_campaign"
     CONTROL_CAMPAIGN = "control_campaign"
+    REQUEST_PROMOTION = "request_promotion"
+    DECIDE = "decide"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -55,6 +57,8 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.EDIT_FOLLOW_UP: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
     Action.START_CAMPAIGN: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
     Action.CONTROL_CAMPAIGN: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
+    Action.REQUEST_PROMOTION: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
+    Action.DECIDE: frozenset({Role.APPROVER, Role.ADMIN}),
 }
 
 
