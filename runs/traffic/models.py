@@ -122,7 +122,9 @@ class Hour(models.Model):
     class Meta:
         ordering = ["start"]
         constraints = [
-            models.UniqueConstraint(fields=["revision", "layer", "start"], name="traffic_hour_once")
+            models.UniqueConstraint(
+                fields=["revision", "layer", "start"], name="traffic_hour_once"
+            )
         ]
         indexes = [models.Index(fields=["deployment", "layer", "start"])]
 

@@ -98,6 +98,20 @@ def slowest(rows: Iterable[Hour], count: int = 10) -> list[Record]:
     return list(found.select_related("revision")[:count])
 
 
+def failure_classes(
+    deployment: Deployment, layer: str, start: datetime
+) -> list[tuple[str, str, int]]:
+    """(class, outcome, n) of what was no clean pass since `start`, the most frequent first."""
+    rows = Record.objects.filter(
+        deployment=deployment,
+        layer=layer,
+        outcome__in=(*NOT_COMPLETED, Outcome.INCONCLUSIVE),
+        at__gte=start,
+    )
+    counted = rows.order_by().values_list("failure_class", "outcome").annotate(n=Count("*"))
+    return list(counted.order_by("-n", "failure_class"))
+
+
 def batches(deployment: Deployment | None = None) -> QuerySet[Batch]:
     rows = Batch.objects.select_related("deployment__artifact").order_by("-pk")
     return rows.filter(deployment=deployment) if deployment else rows
