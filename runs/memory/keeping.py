@@ -20,7 +20,8 @@ from runs.models import Run, RunEvent, RunState
 MINUTE_MS = 60_000
 # (age of the run's end, what is left then). The last is kept as long as the run.
 STAGES = ((timedelta(days=14), MINUTE_MS), (timedelta(days=180), 10 * MINUTE_MS))
-EVENTS_KEPT = timedelta(days=7)  # sample events only serve whoever follows the run
+EVENTS_KEPT = timedelta(days=7)
+FOLLOWED = ("request.progress", "request.phase")  # only serve whoever follows the run
 ROLLED_CHUNK_MS = 24 * 60 * MINUTE_MS
 
 
@@ -34,6 +35,7 @@ def keep_in_order(now: datetime | None = None, *, runs: int = 20) -> int:
             touched += 1
     old = Run.objects.filter(state=RunState.FINISHED, finished_at__lt=now - EVENTS_KEPT)
     RunEvent.objects.filter(run__in=old, kind__in=SAMPLE_KINDS, run__series__isnull=False).delete()
+    RunEvent.objects.filter(run__in=old, kind__in=FOLLOWED).delete()
     return touched
 
 

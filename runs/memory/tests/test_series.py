@@ -155,12 +155,13 @@ def test_it_keeps_order_by_age_and_leaves_young_and_running_runs_alone(run: Run)
     times = np.arange(0.0, 2 * MINUTE_MS, 1000)
     write(run, "rss_bytes", times, times)
     RunEvent.objects.create(run=run, seq=1, t_ms=0, kind="memory.sample", payload={})
-    RunEvent.objects.create(run=run, seq=2, t_ms=0, kind="note", payload={})
+    RunEvent.objects.create(run=run, seq=2, t_ms=0, kind="request.progress", payload={})
+    RunEvent.objects.create(run=run, seq=3, t_ms=0, kind="note", payload={})
     later = timezone.now() + timedelta(days=20)
     assert keep_in_order(later) == 0, "it runs still"
     Run.objects.filter(pk=run.pk).update(state=RunState.FINISHED, finished_at=timezone.now())
     assert keep_in_order(timezone.now() + timedelta(days=3)) == 0
-    assert RunEvent.objects.count() == 2
+    assert RunEvent.objects.count() == 3
     assert keep_in_order(later) == 1
     assert SeriesChunk.objects.get().step_ms == MINUTE_MS
     assert list(RunEvent.objects.values_list("kind", flat=True)) == ["note"]
