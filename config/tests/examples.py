@@ -48,6 +48,7 @@ EXAMPLES = (
     Example(Action.EDIT_WEBHOOK, "webhooks/"),
     Example(Action.START_SWEEP, "/sweeps/new/", "sweep-new", form="deployment=toy-llama-cpp"),
     Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
+    Example(Action.IMPORT_TRAFFIC, "/traffic/upload/", "traffic-upload"),
     Example(Action.IMPORT_TRAFFIC, "deployments/toy-llama-cpp/traffic/?source=nginx"),
 )
 # Pages that change only what is the person's own, so that every role may.

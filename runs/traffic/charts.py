@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from runs.plots import Axis, Chart, Table, bars, build, line
+from runs.plots import Axis, Chart, Table, bars, build, drawn_rows, line
 from runs.templatetags.figures import humane_seconds
 from runs.traffic.histogram import Counts, percentile
 from runs.traffic.models import Hour
 from runs.traffic.selectors import Counted, added_up
 
 HOUR = timedelta(hours=1)
+GAP = "No report"
 COLOURS = {
     "Completed": "var(--good)",
     "Not completed": "var(--bad)",
@@ -85,7 +86,7 @@ def outcome_bars(x: list[str], seen: Sequence[Slot]) -> list[Any]:
     stub = max(1.0, highest / 12)
     gaps = [None if slot.counted else stub for slot in seen]
     if any(gaps):
-        gap = bars("No report", x, gaps, pattern="/", hovertemplate="nothing reported")
+        gap = bars(GAP, x, gaps, pattern="/", hovertemplate="nothing reported")
         gap.marker.color = "var(--warn-soft)"
         gap.marker.pattern.fgcolor = "var(--warn)"
         traces.append(gap)
@@ -142,3 +143,12 @@ def table(seen: Sequence[Slot]) -> Table:
 
 def rounded(value: float | None) -> int | None:
     return None if value is None else round(value)
+
+
+def csv_rows(chart: Chart) -> Iterator[list[Any]]:
+    """What is drawn; the height of a gap is none of the figures."""
+    for series, x, x_unit, y, y_unit in drawn_rows(chart.figure):
+        if series != GAP:
+            yield [series, x, x_unit, y, y_unit]
+        elif y is not None:
+            yield [series, x, x_unit, None, ""]

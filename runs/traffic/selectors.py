@@ -120,7 +120,7 @@ def batches(deployment: Deployment | None = None) -> QuerySet[Batch]:
 def layers_seen(deployment: Deployment) -> list[str]:
     """Layers that anything was reported for, the latest reported first."""
     seen = Hour.objects.filter(deployment=deployment).values_list("layer")
-    return [row[0] for row in seen.annotate(last=Max("start")).order_by("-last")]
+    return [row[0] for row in seen.annotate(last=Max("start")).order_by("-last", "-layer")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from django.views.decorators.http import require_POST, require_safe
 from catalog.models import Deployment, Layer
 from people.access import Action, may, require
 from runs.models import Outcome
-from runs.plots import drawn_rows
 from runs.plots.chart import CSV_COLUMNS
 from runs.traffic import selectors
-from runs.traffic.charts import HOUR, hour_chart, slots
+from runs.traffic.charts import HOUR, csv_rows, hour_chart, slots
 from runs.traffic.forms import UploadForm
 from runs.traffic.histogram import percentile
 from runs.traffic.models import Batch, Record
@@ -27,7 +26,7 @@ from runs.views import person_of
 from runs.views.tables import csv_response
 
 BATCHES_ON_A_PAGE = 30
-RECORDS_ON_A_PAGE = 50
+RECORDS_ON_A_PAGE = 25
 CSV_LIMIT = 10_000
 WINDOWS = {1: "24 hours", 7: "7 days", 30: "30 days"}
 COLUMNS = [
@@ -107,7 +106,7 @@ def deployment_traffic(request: HttpRequest, slug: str) -> HttpResponse:
     }
     drawn = window(deployment, layer, days, f"?layer={layer}&days={days}&csv=hours")
     if request.GET.get("csv"):
-        return csv_response(f"{slug}-traffic.csv", CSV_COLUMNS, drawn_rows(drawn["chart"].figure))
+        return csv_response(f"{slug}-traffic.csv", CSV_COLUMNS, csv_rows(drawn["chart"]))
     context |= drawn | records(request, deployment, layer, outcome)
     return render(request, "traffic/deployment.html", context)
 
