@@ -14,31 +14,12 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from catalog.addresses import validate_address
-
-
-class Origin(models.TextChoices):
-    """Where a record or number comes from."""
-
-    CLIENT = "client", "measured by us"
-    SERVER = "server", "reported by the server"
-    IMPORTED = "imported", "from a report"
-    CLAIM = "claim", "somebody's claim"
-    MANUAL = "manual", "typed in"
-
-
-class Task(models.TextChoices):
-    GENERATION = "generation", "generation"
-    EMBEDDING = "embedding", "embedding"
-    RERANK = "rerank", "rerank"
-
-
-class Layer(models.TextChoices):
-    """Where a probe enters."""
-
-    PROCESS = "process", "process"
-    DIRECT = "direct", "direct"
-    GATEWAY = "gateway", "gateway"
-    PROXY = "proxy", "proxy"
+from catalog.choices import Layer as Layer
+from catalog.choices import Origin as Origin
+from catalog.choices import Task as Task
+from catalog.follow_ups.models import EntryKind as EntryKind
+from catalog.follow_ups.models import FollowUp as FollowUp
+from catalog.follow_ups.models import FollowUpEntry as FollowUpEntry
 
 
 class Host(models.Model):
@@ -340,23 +321,6 @@ class Claim(models.Model):
 
     def __str__(self) -> str:
         return self.subject
-
-
-class FollowUp(models.Model):
-    """Something still to be done, tied to deployments."""
-
-    text = models.TextField()
-    deployments = models.ManyToManyField(Deployment, blank=True, related_name="follow_ups")
-    is_open = models.BooleanField(default=True)
-    origin = models.CharField(max_length=10, choices=Origin, default=Origin.MANUAL)
-    reported_on = models.DateField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["-is_open", "pk"]
-
-    def __str__(self) -> str:
-        return self.text[:80]
 
 
 class ReportedFailure(models.Model):

@@ -211,14 +211,15 @@ def remove_report(report: dict[str, Any], *, keep: Q) -> list[Deployment]:
     """Take out what `import_report` made. Returns the deployments that stay.
 
     A deployment stays, with what it stands on, when somebody built on it since: an endpoint, a
-    revision, or what `keep` (a condition on Deployment) says.
+    revision, or what `keep` (a condition on Deployment) says. So does a follow-up with a history.
     """
     imported = Deployment.objects.filter(
         origin=Origin.IMPORTED, report_id__in=[row["id"] for row in report["deployments"]]
     )
     used = Q(endpoints__isnull=False) | Q(revisions__in=_own_revisions()) | keep
     kept = list(imported.filter(used).distinct())
-    FollowUp.objects.filter(text__in=report["follow_ups"], origin=Origin.IMPORTED).delete()
+    follow_ups = FollowUp.objects.filter(text__in=report["follow_ups"], origin=Origin.IMPORTED)
+    follow_ups.filter(entries=None).delete()
     imported.exclude(pk__in=[deployment.pk for deployment in kept]).delete()
     _remove_what_nothing_uses(report)
     return kept
