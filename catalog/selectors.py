@@ -1,4 +1,4 @@
-"""Reading the catalog: configurations in words, hosts, claims, follow-ups."""
+"""Reading the catalog: configurations in words, hosts, claims, reported failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from catalog.models import Claim, FollowUp, Host, InventoryName, ReportedFailure, Revision, Runtime
+from catalog.models import Claim, Host, InventoryName, ReportedFailure, Revision, Runtime
 
 METRIC_TITLES = {
     "ttft_mean_s": "TTFT, mean",
@@ -90,8 +90,3 @@ def inventory_names() -> QuerySet[InventoryName]:
 def reported_failures() -> QuerySet[ReportedFailure]:
     """What a report saw fail, and how it would prevent it."""
     return ReportedFailure.objects.all()
-
-
-def follow_ups() -> QuerySet[FollowUp]:
-    """Open ones first, with the deployments they are about."""
-    return FollowUp.objects.prefetch_related("deployments__artifact", "deployments__runtime")

@@ -14,5 +14,4 @@ urlpatterns = [
     path("hosts/", views.host_list, name="hosts"),
     path("claims/", views.claim_list, name="claims"),
     path("claims/new/", views.claim_new, name="claim-new"),
-    path("follow-ups/", views.follow_up_list, name="follow-ups"),
 ]

@@ -1,4 +1,4 @@
-"""Registering deployments, and the pages about hosts, claims and follow-ups."""
+"""Registering deployments, and the pages about hosts and claims."""
 
 from __future__ import annotations
 
@@ -178,10 +178,3 @@ def claim_new(request: HttpRequest) -> HttpResponse:
             messages.success(request, "The claim is noted. It counts nowhere.")
             return redirect("claims")
     return render(request, "catalog/claim_new.html", {"form": form})
-
-
-@require_safe
-def follow_up_list(request: HttpRequest) -> HttpResponse:
-    """What is still to be done."""
-    context = {"follow_ups": selectors.follow_ups(), "failures": selectors.reported_failures()}
-    return render(request, "catalog/follow_ups.html", context)

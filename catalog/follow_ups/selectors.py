@@ -7,7 +7,7 @@ from datetime import date
 from typing import Self
 from urllib.parse import urlencode
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Prefetch, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -45,8 +45,9 @@ class FollowUpQuery:
 
 def follow_ups(query: FollowUpQuery, person: User | None = None) -> QuerySet[FollowUp]:
     """Open ones first, the soonest due on top; `person` is who `me` means."""
+    tied = Deployment.objects.select_related("artifact", "runtime")
     found = FollowUp.objects.select_related("assignee").prefetch_related(
-        "deployments__artifact", "deployments__runtime"
+        Prefetch("deployments", tied)
     )
     if query.state:
         found = found.filter(is_open=query.state != "closed")

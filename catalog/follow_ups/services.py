@@ -63,26 +63,22 @@ def raise_follow_up(
 
 
 @transaction.atomic
-def note_failure(*, deployment: Deployment, text: str, failure_class: str, path: str) -> FollowUp:
-    """What failed by itself: an open follow-up about the same is told of it, a closed one is
-    reopened, and else one is raised. `text` without a class tells apart what is the same.
+def note_failure(*, deployment: Deployment, text: str, seen: str, path: str) -> FollowUp:
+    """What failed by itself, told apart by `text`: an open follow-up is told of what was seen,
+    a closed one is opened again, and else one is raised.
     """
     # Two failures at once must find one another's follow-up.
     Deployment.objects.select_for_update().get(pk=deployment.pk)
-    same = FollowUp.objects.filter(deployments=deployment, failure_class=failure_class)
-    if not failure_class:
-        same = same.filter(text=text)
+    same = FollowUp.objects.filter(deployments=deployment, text=text)
     known = same.order_by("-is_open", "-pk").first()
     if known is None:
-        known = FollowUp.objects.create(
-            text=text[:LONGEST], failure_class=failure_class, origin=Origin.CLIENT
-        )
+        known = FollowUp.objects.create(text=text, origin=Origin.CLIENT)
         known.deployments.add(deployment)
-        _note(known, EntryKind.RAISED, "", path=path)
+        _note(known, EntryKind.RAISED, seen, path=path)
     elif known.is_open:
-        _note(known, EntryKind.SEEN_AGAIN, text, path=path)
+        _note(known, EntryKind.SEEN_AGAIN, seen, path=path)
     else:
-        _open_again(known, text, path=path)
+        _open_again(known, seen, path=path)
     return known
 
 
