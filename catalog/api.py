@@ -19,9 +19,9 @@ from catalog.api_input import (
     EndpointInput,
 )
 from catalog.claims import add_claim
-from catalog.models import Artifact, Claim, Deployment, Endpoint, FollowUp, Host, Revision
+from catalog.models import Artifact, Claim, Deployment, Endpoint, Host, Revision
 from people.rest.idempotency import HEADER, idempotent
-from people.rest.views import SLUG, ListResource, ReadResource
+from people.rest.views import SLUG, ReadResource
 
 
 class HostData(serializers.ModelSerializer):
@@ -83,14 +83,6 @@ class ClaimData(serializers.ModelSerializer):
     class Meta:
         model = Claim
         fields = ("id", "subject", "hardware", "figures", "caveat", "origin", "reported_on")
-
-
-class FollowUpData(serializers.ModelSerializer):
-    deployments: Any = serializers.SlugRelatedField("slug", many=True, read_only=True)
-
-    class Meta:
-        model = FollowUp
-        fields = ("id", "text", "deployments", "is_open", "origin", "reported_on", "created_at")
 
 
 class Deployments(ReadResource):
@@ -194,11 +186,3 @@ class Claims(ReadResource):
         """Note a claim with its source."""
         made = add_claim(actor=request.user, **self.asked(ClaimInput))
         return Response(ClaimData(made).data, status=201)
-
-
-class FollowUps(ListResource):
-    """What is still to be done."""
-
-    queryset = FollowUp.objects.prefetch_related("deployments")
-    serializer_class = FollowUpData
-    filterset_fields = {"is_open": ["exact"], "deployments__slug": ["exact"]}

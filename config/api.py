@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 import catalog.api as catalog
 import runs.api as runs
+import runs.follow_ups.api as follow_ups
 import runs.launch.api as launch
 import runs.memory.api as memory
 import runs.traffic.api as traffic
@@ -29,7 +30,7 @@ router.register("endpoints", catalog.Endpoints, "endpoint")
 router.register("artifacts", catalog.Artifacts, "artifact")
 router.register("hosts", catalog.Hosts, "host")
 router.register("claims", catalog.Claims, "claim")
-router.register("follow-ups", catalog.FollowUps, "follow-up")
+router.register("follow-ups", follow_ups.FollowUps, "follow-up")
 router.register("suites", runs.Suites, "suite")
 router.register("runs", runs.Runs, "run")
 router.register("growth", memory.Growth, "growth")

@@ -49,6 +49,8 @@ EXAMPLES = (
     Example(Action.START_SWEEP, "/sweeps/new/", "sweep-new", form="deployment=toy-llama-cpp"),
     Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
     Example(Action.IMPORT_TRAFFIC, "/traffic/upload/", "traffic-upload"),
+    Example(Action.EDIT_FOLLOW_UP, "/follow-ups/new/", "follow-up-new"),
+    Example(Action.EDIT_FOLLOW_UP, "follow-ups/"),
     Example(Action.IMPORT_TRAFFIC, "deployments/toy-llama-cpp/traffic/?source=nginx"),
 )
 # Pages that change only what is the person's own, so that every role may.
@@ -62,6 +64,10 @@ SAME_RULE = {
     "launch-profile-edit": Action.EDIT_LAUNCH_PROFILE,
     "webhook-switch": Action.EDIT_WEBHOOK,
     "delivery-again": Action.EDIT_WEBHOOK,
+    "follow-up-comment": Action.EDIT_FOLLOW_UP,
+    "follow-up-plan": Action.EDIT_FOLLOW_UP,
+    "follow-up-close": Action.EDIT_FOLLOW_UP,
+    "follow-up-reopen": Action.EDIT_FOLLOW_UP,
     "sweep-pause": Action.CONTROL_SWEEP,
     "sweep-resume": Action.CONTROL_SWEEP,
 }
@@ -73,6 +79,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "layer": "proxy", "base_url": "http://mac/v1", "served_model": "toy",
     },
     "suites/": {"key": "own", "name": "Own", "checks": [{"key": "chat"}]},
+    "follow-ups/": {"text": "Ask again at night."},
     "claims/": {"subject": "fast", "source": "a forum"},
     "webhooks/": {
         "name": "chat", "url": "http://chat/x", "secret_env": "S", "kinds": ["run_finished"],
