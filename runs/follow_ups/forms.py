@@ -10,7 +10,6 @@ from runs.engine.failure_classes import FAILURE_CLASSES
 from runs.models import Run
 
 CONTROL = {"class": "form-control"}
-SELECT = {"class": "form-select"}
 
 
 def classes() -> list[tuple[str, str]]:
@@ -29,7 +28,6 @@ def person_field() -> forms.ModelChoiceField[User]:
         label="Assigned to",
         required=False,
         empty_label="Nobody yet",
-        widget=forms.Select(attrs=SELECT),
     )
 
 
@@ -46,13 +44,12 @@ class NewForm(forms.Form):
         to_field_name="slug",
         required=False,
         help_text="None: it is about every deployment.",
-        widget=forms.SelectMultiple(attrs={**SELECT, "size": 6}),
+        widget=forms.SelectMultiple(attrs={"size": 6}),
     )
     failure_class = forms.ChoiceField(
         choices=classes,
         required=False,
         help_text="Once done, a later run there that meets this class opens it again.",
-        widget=forms.Select(attrs=SELECT),
     )
     assignee = person_field()
     due_on = date_field()

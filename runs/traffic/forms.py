@@ -12,13 +12,11 @@ class UploadForm(forms.Form):
     deployment = forms.ModelChoiceField(
         Deployment.objects.filter(is_archived=False).select_related("artifact"),
         to_field_name="slug",
-        widget=forms.Select(attrs={"class": "form-select"}),
     )
     layer = forms.ChoiceField(
         choices=[(layer.value, layer.label) for layer in LAYERS],
         initial="proxy",
         help_text="where the requests were seen",
-        widget=forms.Select(attrs={"class": "form-select"}),
     )
     source = forms.CharField(
         max_length=LONGEST_SOURCE,
