@@ -19,6 +19,7 @@ import runs.launch.api as launch
 import runs.memory.api as memory
 import runs.traffic.api as traffic
 import verdicts.notifications.api as notifications
+import verdicts.promotions.api as promotions
 from people.rest.problems import problem
 from people.rest.views import SLUG
 
@@ -36,6 +37,8 @@ router.register("runs", runs.Runs, "run")
 router.register("growth", memory.Growth, "growth")
 router.register("launch-profiles", launch.Profiles, "launch-profile")
 router.register("launches", launch.Launches, "launch")
+router.register("promotions", promotions.Promotions, "promotion")
+router.register("verdicts", promotions.Verdicts, "verdict")
 router.register("notifications", notifications.Notifications, "notification")
 router.register("subscriptions", notifications.Subscriptions, "subscription")
 router.register("webhooks", notifications.Webhooks, "webhook")

@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "runs.traffic",
     "verdicts",
     "verdicts.notifications",
+    "verdicts.promotions",
 ]
 
 MIDDLEWARE = [
@@ -172,6 +173,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    "expire-promotions": {
+        "task": "verdicts.promotions.tasks.expire",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "warn-of-staleness": {"task": "verdicts.promotions.tasks.warn", "schedule": 3600.0},
     "keep-series": {"task": "runs.tasks.keep_series", "schedule": 3600.0},
 }
 if not REDIS_URL:
@@ -220,6 +227,9 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
+
+# The one who asks may decide as well; every decision made under it says so.
+SINGLE_PERSON_MODE = env.bool("CLEANPASS_SINGLE_PERSON", default=False)
 
 PUBLIC_URL = env.str("CLEANPASS_PUBLIC_URL", default="").rstrip("/")  # for links in webhooks
 

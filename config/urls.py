@@ -16,6 +16,7 @@ urlpatterns = [
     path("campaigns/", include("runs.campaigns.urls")),
     path("traffic/", include("runs.traffic.urls")),
     path("follow-ups/", include("runs.follow_ups.urls")),
+    path("", include("verdicts.promotions.urls")),
     path("", include("verdicts.notifications.urls")),
     path("api/", include(("config.api", "api"))),
     path("", include("people.urls")),

@@ -46,6 +46,7 @@ def _import_verdict(
             "label": verdict["label"],
             "reason": reason_of(row, seen),
             "failure_class": failure_classes.get(failure, failure),
+            "unblocks_when": verdict.get("unblocks_when", ""),
             "author_name": AUTHOR,
             "decided_at": decided_at,
         },

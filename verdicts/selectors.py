@@ -15,7 +15,7 @@ from catalog.models import Artifact, Deployment, Layer, Revision
 from runs.models import Outcome, Run, RunRequest, RunState
 from runs.selectors import SHORT_AND_FRESH
 from verdicts.inventory import IndexRow
-from verdicts.models import Verdict
+from verdicts.models import Verdict, VerdictState
 from verdicts.proof import proof_words
 
 NEWEST_REQUESTS = 200
@@ -111,15 +111,17 @@ def _medians(values: dict[int, list[float]]) -> dict[int, Median]:
     return {key: Median(median(found), len(found)) for key, found in values.items()}
 
 
-def why_not_primary(verdict: Verdict | None) -> str:
-    """The sentence a person needs first: may this be used, and if not more, why."""
+def why_not_primary(verdict: Verdict | None, left: str = "") -> str:
+    """The sentence a person needs first: may this be used, if not more, why, and what is left."""
     if verdict is None:
-        return "Unreviewed: nobody has decided about it, so nothing may rely on it."
-    reason = verdict.reason or verdict.label
-    if verdict.state == "primary":
-        return f"Primary: {verdict.role}." if verdict.role else "Primary."
-    because = f" because: {reason.rstrip('.')}." if reason else "; no reason was recorded."
-    return f"Not primary{because}"
+        said = "Unreviewed: nobody has decided about it, so nothing may rely on it"
+    elif verdict.state == VerdictState.PRIMARY:
+        said = f"Primary: {verdict.role}" if verdict.role else "Primary"
+    else:
+        reason = (verdict.reason or verdict.label).rstrip(".") or "no reason was recorded"
+        is_candidate = verdict.state == VerdictState.CANDIDATE
+        said = f"Not primary {'yet' if is_candidate else 'because'}: {reason}"
+    return f"{said} – {left}." if left else f"{said}."
 
 
 def search(text: str) -> dict[str, Any]:

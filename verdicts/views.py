@@ -8,6 +8,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
@@ -19,6 +20,8 @@ from runs.explain import explain
 from verdicts import inventory, selectors
 from verdicts.export import inventory_csv
 from verdicts.matrix import build_matrix
+from verdicts.promotions.selectors import verdict_history
+from verdicts.promotions.sentence import sentence_about
 
 ROWS_ON_A_PAGE = 50
 
@@ -99,7 +102,7 @@ def deployment_page(request: HttpRequest, slug: str) -> HttpResponse:
     )
     revisions = list(deployment.revisions.select_related("runtime_build__runtime"))
     active = next((revision for revision in revisions if revision.is_active), None)
-    verdicts = list(deployment.verdicts.all())
+    verdicts = list(verdict_history(deployment))
     latest = verdicts[0] if verdicts else None
     endpoints = list(deployment.endpoints.filter(is_active=True))
     context = {
@@ -109,7 +112,7 @@ def deployment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "settings": settings_of(active) if active else [],
         "verdict": latest,
         "verdicts": verdicts,
-        "why": selectors.why_not_primary(latest),
+        "why": sentence_about(deployment, latest, at=timezone.now()),
         "failure": explain(latest.failure_class) if latest else None,
         "endpoints": endpoints,
         "figures": deployment.figures.all(),

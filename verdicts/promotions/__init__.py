@@ -1,0 +1,1 @@
+"""Requests for promotion, their review, and who is primary for each role."""

@@ -1,0 +1,75 @@
+"""Deployments whose evidence is made, not measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+from catalog.models import Artifact, Deployment, Host, Revision, Runtime, RuntimeBuild
+from people.models import User
+from runs.models import Run
+from verdicts.promotions.evaluating import stand
+from verdicts.promotions.models import Decision, PromotionRequest
+from verdicts.promotions.services import decide, request_promotion
+from verdicts.promotions.slots import slot_for
+from verdicts.promotions.standins import APPROVALS, Role
+from verdicts.tests.lab import add_run
+
+ROLE = Role.AGENT_ROUTE
+IDENTITY = {"level": 5, "status": "verified", "sentence": "Its process has the file open."}
+
+
+def add_deployment(slug: str, **changes: Any) -> Deployment:
+    """With an active revision, and nothing measured."""
+    host, _ = Host.objects.get_or_create(key="mini", defaults={"name": "Mini"})
+    runtime, _ = Runtime.objects.get_or_create(key="llama.cpp", defaults={"name": "llama.cpp"})
+    build, _ = RuntimeBuild.objects.get_or_create(runtime=runtime, version="b1")
+    facts = {"canonical_route": slug, "host": host, "runtime": runtime}
+    artifact = Artifact.objects.create(name=f"Model {slug}")
+    deployment = Deployment.objects.create(slug=slug, artifact=artifact, **{**facts, **changes})
+    Revision.objects.create(deployment=deployment, number=1, runtime_build=build, parallel=2)
+    return deployment
+
+
+def prove(deployment: Deployment, **changes: Any) -> Run:
+    """What meets every gate of the tests' policy, as of now."""
+    facts = {"report": {"identity_before": IDENTITY, "identity_after": IDENTITY}, **changes}
+    return add_run(deployment, {}, **facts)
+
+
+def proven(slug: str) -> Deployment:
+    deployment = add_deployment(slug)
+    prove(deployment)
+    return deployment
+
+
+def ask(person: User, deployment: Deployment, role: Role = ROLE) -> PromotionRequest:
+    return request_promotion(actor=person, deployment=deployment, role=role, reason="better")
+
+
+def approve(person: User, request: PromotionRequest, **changes: Any) -> Decision:
+    """Of what there is now."""
+    reviewed = {
+        "digest": stand(request.deployment, Role(request.role), at=timezone.now()).digest,
+        "slot_version": slot_for(Role(request.role)).version,
+    }
+    return decide(actor=person, request=request, kind="approve", **{**reviewed, **changes})
+
+
+def promoted(asker: User, approver: User, slug: str) -> PromotionRequest:
+    """A deployment that went all the way."""
+    request = ask(asker, proven(slug))
+    approve(approver, request)
+    request.refresh_from_db()
+    return request
+
+
+def state_of(deployment: Deployment) -> str:
+    verdict = deployment.verdicts.first()
+    return verdict.state if verdict else "unreviewed"
+
+
+def need_approvals(count: int, role: Role = ROLE) -> None:
+    """By the current policy version."""
+    APPROVALS["needed"] = count

@@ -1,0 +1,1 @@
+"""Pages of promotions, and of verdicts given by hand."""
