@@ -44,6 +44,10 @@ def proven(slug: str) -> Deployment:
     return deployment
 
 
+def people(*names: str) -> list[User]:
+    return [User.objects.get(username=name) for name in names]
+
+
 def ask(person: User, deployment: Deployment, role: Role = ROLE) -> PromotionRequest:
     return request_promotion(actor=person, deployment=deployment, role=role, reason="better")
 
