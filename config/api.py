@@ -18,6 +18,7 @@ import runs.follow_ups.api as follow_ups
 import runs.launch.api as launch
 import runs.memory.api as memory
 import runs.traffic.api as traffic
+import verdicts.ledger.api as ledger
 import verdicts.notifications.api as notifications
 import verdicts.promotions.api as promotions
 from people.rest.problems import problem
@@ -39,6 +40,7 @@ router.register("launch-profiles", launch.Profiles, "launch-profile")
 router.register("launches", launch.Launches, "launch")
 router.register("promotions", promotions.Promotions, "promotion")
 router.register("verdicts", promotions.Verdicts, "verdict")
+router.register("ledger", ledger.Ledger, "ledger")
 router.register("notifications", notifications.Notifications, "notification")
 router.register("subscriptions", notifications.Subscriptions, "subscription")
 router.register("webhooks", notifications.Webhooks, "webhook")

@@ -64,6 +64,8 @@ INSTALLED_APPS = [
     "runs.traffic",
     "verdicts",
     "verdicts.notifications",
+    "verdicts.ledger",
+    "verdicts.policies",
     "verdicts.promotions",
 ]
 
@@ -98,6 +100,7 @@ TEMPLATES = [
                 "people.context.access",
                 "runs.context.running_now",
                 "verdicts.notifications.context.inbox",
+                "verdicts.ledger.context.verification",
             ],
             "builtins": ["runs.templatetags.figures"],
             "loaders": [
@@ -179,6 +182,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 60},
     },
     "warn-of-staleness": {"task": "verdicts.promotions.tasks.warn", "schedule": 3600.0},
+    "verify-ledger": {"task": "verdicts.ledger.tasks.verify", "schedule": 3600.0},
     "keep-series": {"task": "runs.tasks.keep_series", "schedule": 3600.0},
 }
 if not REDIS_URL:

@@ -37,6 +37,9 @@ class Action(StrEnum):
     CONTROL_CAMPAIGN = "control_campaign"
     REQUEST_PROMOTION = "request_promotion"
     DECIDE = "decide"
+    EDIT_POLICY = "edit_policy"
+    WAIVE = "waive"
+    VERIFY_LEDGER = "verify_ledger"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -59,6 +62,9 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.CONTROL_CAMPAIGN: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
     Action.REQUEST_PROMOTION: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
     Action.DECIDE: frozenset({Role.APPROVER, Role.ADMIN}),
+    Action.EDIT_POLICY: frozenset({Role.ADMIN}),
+    Action.WAIVE: frozenset({Role.APPROVER, Role.ADMIN}),
+    Action.VERIFY_LEDGER: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
 }
 
 

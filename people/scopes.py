@@ -37,7 +37,7 @@ ACTIONS: dict[Scope, frozenset[str]] = {
     Scope.CAMPAIGN: frozenset(
         ["start_sweep", "control_sweep", "start_campaign", "control_campaign", "import_traffic"]
     ),
-    Scope.DECIDE: frozenset({"request_promotion", "decide"}),
+    Scope.DECIDE: frozenset({"request_promotion", "decide", "waive", "verify_ledger"}),
 }
 
 

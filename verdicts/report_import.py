@@ -13,6 +13,8 @@ from catalog.models import Deployment, Origin
 from catalog.report import written_on
 from catalog.report_import import import_report, remove_report
 from runs.models import Run
+from verdicts.ledger.selectors import entry_of
+from verdicts.ledger.services import record_verdict
 from verdicts.models import Verdict
 
 AUTHOR = "field report"
@@ -37,7 +39,7 @@ def _import_verdict(
 ) -> None:
     verdict = row["verdict"]
     failure = verdict.get("failure", "")
-    Verdict.objects.get_or_create(
+    given, is_new = Verdict.objects.get_or_create(
         deployment=Deployment.objects.get(report_id=row["id"], origin=Origin.IMPORTED),
         origin=Origin.IMPORTED,
         defaults={
@@ -51,6 +53,8 @@ def _import_verdict(
             "decided_at": decided_at,
         },
     )
+    if is_new or entry_of("verdict", given.pk) is None:
+        record_verdict(given)
 
 
 def reason_of(row: dict[str, Any], seen: Mapping[str, str]) -> str:

@@ -50,6 +50,8 @@ EXAMPLES = (
     Example(Action.DECIDE, "/deployments/toy-llama-cpp/verdict/block/", "verdict-change"),
     Example(Action.DECIDE, "verdicts/"),
     Example(Action.EDIT_WEBHOOK, "webhooks/"),
+    Example(Action.VERIFY_LEDGER, "/ledger/verify/", "ledger-verify"),
+    Example(Action.VERIFY_LEDGER, "ledger/verify/"),
     Example(Action.START_SWEEP, "/sweeps/new/", "sweep-new", form="deployment=toy-llama-cpp"),
     Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
     Example(Action.IMPORT_TRAFFIC, "/traffic/upload/", "traffic-upload"),

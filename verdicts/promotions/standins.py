@@ -12,7 +12,6 @@ from django.db import models
 
 from catalog.models import Deployment, Revision
 from runs.models import Outcome, Run
-from verdicts.models import Verdict
 
 
 class Role(models.TextChoices):
@@ -63,11 +62,3 @@ def evaluate_revision(
 
 
 APPROVALS = {"needed": 1}
-
-
-def append(**entry: Any) -> None:
-    """The ledger."""
-
-
-def record_verdict(verdict: Verdict) -> None:
-    """The ledger."""

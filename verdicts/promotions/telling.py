@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from people.access import ALLOWED, Action
 from people.models import User
+from verdicts.ledger.services import append
 from verdicts.models import Verdict
 from verdicts.notifications.models import Kind
 from verdicts.notifications.services import publish
 from verdicts.promotions.models import Decision, DecisionKind, PromotionRequest, RequestState
-from verdicts.promotions.standins import append
 
 APPROVERS = [role.value for role in ALLOWED[Action.DECIDE]]
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from catalog.models import Deployment, Revision
 from people.models import User
+from verdicts.ledger.services import record_verdict
 from verdicts.models import Verdict, VerdictState
-from verdicts.promotions.standins import record_verdict
 
 
 def give(

@@ -1,0 +1,188 @@
+"""The ledger's chain: what holds it together, and that every way of tampering is found."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+
+from people.models import User
+from verdicts.ledger.chain import Link, Reader
+from verdicts.ledger.export import json_lines
+from verdicts.ledger.models import Entry, Head, LedgerIsAppendOnly, Verification
+from verdicts.ledger.services import append, verify_ledger
+
+
+def fill(entries: int, actor: User | None = None) -> None:
+    for number in range(1, entries + 1):
+        append(
+            kind="verdict",
+            actor=actor,
+            subject_kind="verdict",
+            subject_id=number,
+            title=f"Primary: model {number}",
+            payload={"state": "primary", "number": number, "reason": "Größe 131K"},
+        )
+
+
+def tamper(*statements: str) -> None:
+    """As somebody with the database's password would: the trigger is no obstacle to them."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER IF EXISTS ledger_entry_never_changes")
+        for statement in statements:
+            cursor.execute(statement)
+
+
+@pytest.mark.django_db
+def test_a_whole_chain_verifies_and_names_its_anchor(olive: User) -> None:
+    fill(5, olive)
+    found = verify_ledger()
+    assert (found.entries, found.why, found.broken_seq) == (5, "", None)
+    assert found.head_hash == Entry.objects.get(seq=5).entry_hash
+    assert verify_ledger(anchor=Entry.objects.get(seq=2).entry_hash).why == ""
+    assert "nowhere in the chain" in verify_ledger(anchor="ab" * 32).why
+
+
+@pytest.mark.django_db
+def test_an_empty_ledger_is_whole() -> None:
+    assert verify_ledger().why == ""
+
+
+SWAP = (
+    "UPDATE ledger_entry SET seq = 99 WHERE seq = 2",
+    "UPDATE ledger_entry SET seq = 2 WHERE seq = 3",
+    "UPDATE ledger_entry SET seq = 3 WHERE seq = 99",
+)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("statements", "seq", "why"),
+    [
+        (["UPDATE ledger_entry SET title = 'Blocked' WHERE seq = 3"], 3, "Entry 3 was changed"),
+        (["UPDATE ledger_entry SET actor_name = 'eve' WHERE seq = 1"], 1, "Entry 1 was changed"),
+        (
+            ["UPDATE ledger_entry SET payload = '{\"number\": 9}' WHERE seq = 4"],
+            4,
+            "The content of entry 4 was changed",
+        ),
+        (["DELETE FROM ledger_entry WHERE seq = 3"], 4, "Entry 3 is missing"),
+        (["DELETE FROM ledger_entry WHERE seq = 5"], 5, "the end was cut off"),
+        (["DELETE FROM ledger_entry"], 1, "had 5 entries and has 0"),
+        (SWAP, 2, "Entry 2 was changed"),
+        (["UPDATE ledger_head SET count = 4"], 5, "not the one that the head"),
+    ],
+)
+def test_whatever_is_tampered_with_is_found_and_named(
+    statements: list[str], seq: int, why: str
+) -> None:
+    fill(5)
+    tamper(*statements)
+    found = verify_ledger()
+    assert found.broken_seq == seq
+    assert why in found.why
+    with pytest.raises(CommandError, match="The ledger is broken"):
+        call_command("verify_ledger")
+
+
+@pytest.mark.django_db
+def test_an_entry_written_with_a_right_hash_of_its_own_is_found_by_the_next() -> None:
+    fill(3)
+    forged = Entry.objects.get(seq=2)
+    tamper("DELETE FROM ledger_entry WHERE seq = 2", "UPDATE ledger_head SET count = 1")
+    Head.objects.update(last_hash=Entry.objects.get(seq=1).entry_hash)
+    append(
+        kind="verdict",
+        actor=None,
+        subject_kind="verdict",
+        subject_id=2,
+        title="Rejected: model 2",
+        payload=forged.payload,
+    )
+    Head.objects.update(count=3, last_hash=Entry.objects.get(seq=3).entry_hash)
+    assert verify_ledger().why.startswith("Entry 3 is not chained to the entry before it")
+
+
+@pytest.mark.django_db
+def test_nothing_here_is_changed_or_deleted_by_our_own_code() -> None:
+    fill(1)
+    entry = Entry.objects.get()
+    entry.title = "Something else"
+    for attempt in (entry.save, entry.delete, Entry.objects.all().delete):
+        with pytest.raises(LedgerIsAppendOnly):
+            attempt()
+    with pytest.raises(LedgerIsAppendOnly):
+        Entry.objects.update(title="x")
+    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
+        connection.cursor().execute("UPDATE ledger_entry SET title = 'x'")
+
+
+@pytest.mark.django_db
+def test_what_is_rolled_back_leaves_no_entry() -> None:
+    fill(1)
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        fill(1)
+        raise ZeroDivisionError
+    fill(1)
+    assert list(Entry.objects.order_by("seq").values_list("seq", flat=True)) == [1, 2]
+    assert verify_ledger().why == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writers_at_one_moment_never_fork_the_chain() -> None:
+    together = threading.Barrier(4)
+
+    def write() -> None:
+        together.wait(10)
+        fill(5)
+        connection.close()
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert verify_ledger().entries == 20
+
+
+@pytest.mark.django_db
+def test_an_export_can_be_verified_without_us() -> None:
+    fill(3)
+    lines = [json.loads(line) for line in json_lines()]
+    reader = Reader()
+    reader.read(Link(**{**line, "at": datetime.fromisoformat(line["at"])}) for line in lines)
+    assert reader.end(count=3, last_hash=lines[-1]["entry_hash"]).why == ""
+
+
+@pytest.mark.django_db
+def test_the_page_shows_filters_and_exports(client: Client, olive: User, vera: User) -> None:
+    fill(3, olive)
+    viewer = client
+    viewer.force_login(vera)
+    page = viewer.get("/ledger/?person=olive&kind=verdict").content.decode()
+    assert "Primary: model 3" in page
+    assert "was not verified yet" in page
+    assert "Primary: model" not in viewer.get("/ledger/?person=nobody").content.decode()
+    export = viewer.get("/ledger/export.jsonl")
+    assert len(export.getvalue().splitlines()) == 3
+    assert viewer.post("/ledger/verify/").status_code == 403
+    client.force_login(olive)
+    done = client.post("/ledger/verify/", follow=True).content.decode()
+    assert "3 entries verified" in done
+
+
+@pytest.mark.django_db
+def test_a_broken_ledger_is_told_on_every_page(client: Client, vera: User) -> None:
+    fill(2)
+    tamper("UPDATE ledger_entry SET title = 'x' WHERE seq = 1")
+    verify_ledger()
+    assert Verification.objects.get().broken_seq == 1
+    client.force_login(vera)
+    page = client.get("/hosts/").content.decode()
+    assert "The ledger is broken" in page
+    assert "Entry 1 was changed" in page

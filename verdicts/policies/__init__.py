@@ -1,0 +1,1 @@
+"""What a role asks for, and whether the evidence is there."""
