@@ -8,6 +8,8 @@ from django.utils import timezone
 
 from catalog.models import Deployment, Origin, Revision
 from people.models import User
+from verdicts.ledger.models import Entry
+from verdicts.ledger.services import verify_ledger
 from verdicts.models import Verdict, VerdictState
 from verdicts.promotions.models import PrimarySlot, RequestState
 from verdicts.promotions.refusals import PromotionRefused, Superseded
@@ -175,3 +177,20 @@ def test_a_slot_that_changed_since_it_was_read_is_not_overwritten(olive: User, a
     with pytest.raises(Superseded):
         set_primary(read_before, verdict=None, promotion=None)
     assert slot_for(ROLE).verdict == request.given
+
+
+def test_every_step_has_its_entry_in_the_ledger_and_the_chain_is_whole(
+    olive: User, abel: User
+) -> None:
+    request = promoted(olive, abel, "good")
+    roll_back(actor=abel, request=request, comment="timeouts")
+    block(abel, request.deployment)
+    entries = Entry.objects.order_by("seq")
+    assert [entry.kind for entry in entries] == [
+        "request", "approval", "verdict", "request", "verdict", "rollback", "verdict",
+    ]  # fmt: skip
+    approval = entries[1]
+    assert approval.actor_name == "abel"
+    assert approval.payload["evaluation"]["gates"][0]["state"] == "pass"
+    assert approval.payload["digest"] == request.evaluation.digest
+    assert verify_ledger().why == ""
