@@ -89,13 +89,14 @@ def standing_of(campaign: Campaign, now: datetime | None = None) -> Standing:
     )
 
 
-def evidence_of(campaign: Campaign) -> CampaignEvidence:
+def evidence_of(campaign: Campaign, at: datetime | None = None) -> CampaignEvidence:
+    """As it stood at `at`, or at its end."""
     terms, facts = Terms.from_dict(campaign.terms), cycle_facts(campaign)
     seen = standing(
         terms,
         started_at=campaign.started_at,
         cycles=facts,
-        now=campaign.finished_at or timezone.now(),
+        now=campaign.finished_at or at or timezone.now(),
     )
     return CampaignEvidence(
         campaign_id=campaign.pk,

@@ -18,13 +18,13 @@ from people.rest.problems import tell_as_conflict
 from people.rest.views import ReadResource
 from runs.engine.failure_classes import FAILURE_CLASSES
 from verdicts.models import Verdict
+from verdicts.policies.models import Role
 from verdicts.promotions import selectors, services
 from verdicts.promotions.evaluating import as_body, stand
 from verdicts.promotions.models import Decision, PromotionRequest
 from verdicts.promotions.refusals import PromotionRefused
 from verdicts.promotions.services.standing import Change
 from verdicts.promotions.slots import slot_for
-from verdicts.promotions.standins import Role
 
 tell_as_conflict(PromotionRefused)
 

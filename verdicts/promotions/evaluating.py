@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from catalog.models import Deployment, Revision
+from verdicts.policies.evaluation import GateResult
+from verdicts.policies.models import PolicyVersion, Role
+from verdicts.policies.selectors import evaluate_revision
 from verdicts.promotions.models import EvaluationRecord
 from verdicts.promotions.refusals import PromotionRefused
-from verdicts.promotions.standins import GateResult, PolicyVersion, Role, evaluate_revision
 
 MET = ("pass", "waived")
 

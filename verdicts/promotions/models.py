@@ -10,7 +10,7 @@ from django.db import models
 
 from catalog.models import Deployment, Revision
 from verdicts.models import Verdict
-from verdicts.promotions.standins import Role
+from verdicts.policies.models import Role
 
 
 class EvaluationRecord(models.Model):

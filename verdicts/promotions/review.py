@@ -11,11 +11,11 @@ from runs.memory.residents import HostMemory, host_memory
 from runs.memory.views import room
 from runs.models import Run, RunState
 from verdicts.models import Verdict
+from verdicts.policies.models import Role
 from verdicts.promotions.evaluating import Standing, standing_or_why
 from verdicts.promotions.models import PrimarySlot, PromotionRequest
 from verdicts.promotions.selectors import Approval, approvals_of, would_retire
 from verdicts.promotions.slots import slot_for
-from verdicts.promotions.standins import Role
 from verdicts.selectors import Median, short_prompt_medians
 
 GIB = 1024**3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catalog.models import Artifact, Deployment, Task
-from verdicts.promotions.standins import Role
+from verdicts.policies.models import Role
 
 # What the field report called its roles.
 AS_REPORTED = {

@@ -15,6 +15,7 @@ from catalog.models import Deployment
 from people.access import Action, may
 from people.models import User
 from verdicts.models import Verdict
+from verdicts.policies.models import Role
 from verdicts.promotions.evaluating import Standing, standing_or_why
 from verdicts.promotions.models import (
     UNDECIDED,
@@ -26,7 +27,6 @@ from verdicts.promotions.models import (
 )
 from verdicts.promotions.services.rollback import why_no_rollback
 from verdicts.promotions.slots import primaries_for, slot_for
-from verdicts.promotions.standins import Role
 
 ENDS = [choice for choice in RequestState.choices if choice[0] not in UNDECIDED]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db.models import OuterRef, Subquery
 
 from verdicts.models import Verdict, VerdictState
+from verdicts.policies.models import Role
 from verdicts.promotions.models import PrimarySlot, PromotionRequest
 from verdicts.promotions.refusals import Superseded
 from verdicts.promotions.roles import words_for
-from verdicts.promotions.standins import Role
 
 CHANGED = (
     "The primary for {role} changed while you looked. Nothing was done: read the page again, "

@@ -150,7 +150,7 @@ def test_archived_deployments_are_hidden_until_asked_for(viewer: Client, report:
 def test_csv_holds_the_rows_shown_on_all_pages(viewer: Client, report: None) -> None:
     Artifact.objects.filter(deployments__report_id="A1").update(name="=HYPERLINK(evil)")
     answer = viewer.get("/?verdict=primary&export=csv")
-    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    text = answer.getvalue().decode()
     lines = list(csv.DictReader(text.splitlines()))
     assert len(lines) == 4
     assert {line["verdict"] for line in lines} == {"primary"}

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from catalog.report import read_report
 from runs.engine.failure_classes import REPORT_FAILURES
 from verdicts import report_import
+from verdicts.policies.services import ensure_shipped_policies
 
 
 class Command(BaseCommand):
@@ -24,6 +25,7 @@ class Command(BaseCommand):
             self._remove(report)
             return
         report_import.load(report, failure_classes=REPORT_FAILURES)
+        ensure_shipped_policies()
         self.stdout.write(f"The report is loaded: {len(report['deployments'])} deployments.")
 
     def _remove(self, report: dict[str, Any]) -> None:

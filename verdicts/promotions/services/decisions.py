@@ -13,6 +13,7 @@ from django.utils import timezone
 from people.access import Action, require
 from people.models import User
 from verdicts.models import Verdict, VerdictState
+from verdicts.policies.models import Role
 from verdicts.promotions import telling
 from verdicts.promotions.evaluating import Standing, keep, stand
 from verdicts.promotions.models import (
@@ -28,7 +29,6 @@ from verdicts.promotions.rules import refuse_unless_promotable
 from verdicts.promotions.services.giving import give, step_down
 from verdicts.promotions.services.requests import end, needed, undecided
 from verdicts.promotions.slots import CHANGED, primaries_for, set_primary, slot_for
-from verdicts.promotions.standins import Role
 
 STALE = (
     "The evaluation changed since you read it, so this approval would be for something else. "

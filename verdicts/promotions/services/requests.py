@@ -12,6 +12,7 @@ from catalog.models import Deployment
 from people.access import Action, require, roles_of
 from people.access import Role as PersonRole
 from people.models import User
+from verdicts.policies.models import Role
 from verdicts.promotions import telling
 from verdicts.promotions.evaluating import keep, stand
 from verdicts.promotions.models import (
@@ -24,7 +25,6 @@ from verdicts.promotions.models import (
 from verdicts.promotions.refusals import PromotionRefused
 from verdicts.promotions.rules import refuse_unless_promotable
 from verdicts.promotions.slots import slot_for
-from verdicts.promotions.standins import Role
 
 
 @transaction.atomic

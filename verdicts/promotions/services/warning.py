@@ -10,10 +10,11 @@ from django.urls import reverse
 from catalog.models import Deployment
 from verdicts.notifications.models import Kind
 from verdicts.notifications.services import publish
+from verdicts.policies.evaluation import GateResult
+from verdicts.policies.models import Role
 from verdicts.promotions import telling
 from verdicts.promotions.evaluating import standing_or_why
 from verdicts.promotions.models import UNDECIDED, PrimarySlot, PromotionRequest
-from verdicts.promotions.standins import GateResult, Role
 
 AHEAD = timedelta(days=2)
 

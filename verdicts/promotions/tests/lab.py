@@ -9,15 +9,16 @@ from django.utils import timezone
 from catalog.models import Artifact, Deployment, Host, Revision, Runtime, RuntimeBuild
 from people.models import User
 from runs.models import Run
+from verdicts.policies.gates import SHIPPED
+from verdicts.policies.models import Role
+from verdicts.policies.services import add_version
+from verdicts.policies.tests.making import meet_gates
 from verdicts.promotions.evaluating import stand
 from verdicts.promotions.models import Decision, PromotionRequest
 from verdicts.promotions.services import decide, request_promotion
 from verdicts.promotions.slots import slot_for
-from verdicts.promotions.standins import APPROVALS, Role
-from verdicts.tests.lab import add_run
 
 ROLE = Role.AGENT_ROUTE
-IDENTITY = {"level": 5, "status": "verified", "sentence": "Its process has the file open."}
 
 
 def add_deployment(slug: str, **changes: Any) -> Deployment:
@@ -32,10 +33,9 @@ def add_deployment(slug: str, **changes: Any) -> Deployment:
     return deployment
 
 
-def prove(deployment: Deployment, **changes: Any) -> Run:
-    """What meets every gate of the tests' policy, as of now."""
-    facts = {"report": {"identity_before": IDENTITY, "identity_after": IDENTITY}, **changes}
-    return add_run(deployment, {}, **facts)
+def prove(deployment: Deployment, role: Role = ROLE) -> list[Run]:
+    """What meets every gate of the role's policy, as of now."""
+    return meet_gates(deployment, role)
 
 
 def proven(slug: str) -> Deployment:
@@ -76,4 +76,6 @@ def state_of(deployment: Deployment) -> str:
 
 def need_approvals(count: int, role: Role = ROLE) -> None:
     """By the current policy version."""
-    APPROVALS["needed"] = count
+    add_version(
+        role=role, gates=SHIPPED[role], note="more eyes", author=None, approvals_needed=count
+    )

@@ -12,18 +12,18 @@ from catalog.models import Alias, Revision
 from people.models import User
 from verdicts.models import Verdict
 from verdicts.notifications.models import InboxItem
+from verdicts.policies.tests.making import VERIFIED, report_of
 from verdicts.promotions.models import PromotionRequest, RequestState
 from verdicts.promotions.refusals import PromotionRefused
 from verdicts.promotions.services import answer, decide, expire_due, request_promotion, withdraw
 from verdicts.promotions.tests.lab import (
-    IDENTITY,
     ROLE,
     add_deployment,
     ask,
-    prove,
     proven,
     state_of,
 )
+from verdicts.tests.lab import add_run
 
 
 def test_a_request_keeps_what_it_was_asked_on_and_tells_those_who_decide(
@@ -72,8 +72,8 @@ def test_an_alias_cannot_be_promoted(olive: User) -> None:
 
 def test_an_identity_that_is_only_a_listed_name_cannot_be_promoted(olive: User) -> None:
     good = proven("good")
-    weak = {**IDENTITY, "status": "alias_only", "sentence": "The name is listed."}
-    prove(good, report={"identity_after": weak})
+    weak = {**VERIFIED, "status": "alias_only", "sentence": "The name is listed."}
+    add_run(good, report=report_of(identity_after=weak))
     with pytest.raises(PromotionRefused, match="identity is not verified: The name is listed"):
         ask(olive, good)
 

@@ -39,7 +39,7 @@ def test_the_shipped_verdicts_read_well(db: None) -> None:
 def test_it_says_how_many_gates_are_left_and_the_first() -> None:
     sentence = said(add_deployment("bare"))
     assert sentence.startswith("Unreviewed: ")
-    assert "left for agent route: 1 of 1 gates, first identity verified." in sentence
+    assert "left for agent route: 19 of 19 gates, first identity verified." in sentence
 
 
 def test_it_says_that_a_request_is_possible_or_waits(olive: User) -> None:
