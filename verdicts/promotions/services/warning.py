@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.urls import reverse
 
 from catalog.models import Deployment
+from verdicts.ledger.chain import digest
 from verdicts.notifications.models import Kind
 from verdicts.notifications.services import publish
 from verdicts.policies.evaluation import GateResult
@@ -54,7 +55,7 @@ def going_stale(deployment: Deployment, role: Role, now: datetime) -> list[GateR
 
 
 def tell_of(deployment: Deployment, role: Role, gate: GateResult) -> bool:
-    evidence = ",".join(str(one) for one in gate.evidence)
+    evidence = digest([str(one) for one in gate.evidence])[:16]
     told = publish(
         kind=Kind.EVIDENCE_STALE,
         key=f"{deployment.pk}:{role}:{gate.key}:{evidence}",

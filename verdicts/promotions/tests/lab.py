@@ -8,11 +8,13 @@ from django.utils import timezone
 
 from catalog.models import Artifact, Deployment, Host, Revision, Runtime, RuntimeBuild
 from people.models import User
+from runs.campaigns.kinds import terms_for
+from runs.campaigns.models import Kind
 from runs.models import Run
 from verdicts.policies.gates import SHIPPED
 from verdicts.policies.models import Role
 from verdicts.policies.services import add_version
-from verdicts.policies.tests.making import meet_gates
+from verdicts.policies.tests.making import meet_gates, passed_campaign
 from verdicts.promotions.evaluating import stand
 from verdicts.promotions.models import Decision, PromotionRequest
 from verdicts.promotions.services import decide, request_promotion
@@ -36,6 +38,12 @@ def add_deployment(slug: str, **changes: Any) -> Deployment:
 def prove(deployment: Deployment, role: Role = ROLE) -> list[Run]:
     """What meets every gate of the role's policy, as of now."""
     return meet_gates(deployment, role)
+
+
+def rehearse(deployment: Deployment) -> None:
+    """A shortened canary, which never counts."""
+    terms = terms_for(Kind.CANARY, rehearsal_s=600).as_dict()
+    passed_campaign(deployment, Kind.CANARY, timezone.now(), is_rehearsal=True, terms=terms)
 
 
 def proven(slug: str) -> Deployment:
