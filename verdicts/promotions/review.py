@@ -36,11 +36,13 @@ class Side:
 
     @property
     def gates_met(self) -> str:
-        """ "12 of 14"; empty when nothing can be judged."""
+        """ "12 of 14, 1 of them waived"; empty when nothing can be judged."""
         if self.standing is None:
             return ""
         total = len(self.standing.counting)
-        return f"{total - len(self.standing.missing)} of {total}"
+        waived = len(self.standing.waived)
+        said = f"{total - len(self.standing.missing)} of {total}"
+        return f"{said}, {waived} of them waived" if waived else said
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from catalog.models import Alias, Deployment
 from runs.engine.identity import VERIFIED
 from verdicts.models import VerdictState
+from verdicts.policies.roles import role_named, roles_for
 from verdicts.promotions.evaluating import Standing
 from verdicts.promotions.refusals import PromotionRefused
-from verdicts.promotions.roles import role_named, roles_for
 from verdicts.selectors import proof_level
 
 

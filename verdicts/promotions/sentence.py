@@ -6,9 +6,9 @@ from datetime import datetime
 
 from catalog.models import Deployment, Origin
 from verdicts.models import Verdict, VerdictState
+from verdicts.policies.roles import likely_role
 from verdicts.promotions.evaluating import Standing, standing_or_why
 from verdicts.promotions.models import UNDECIDED, PromotionRequest
-from verdicts.promotions.roles import likely_role
 from verdicts.selectors import why_not_primary
 
 

@@ -6,9 +6,9 @@ from django.db.models import OuterRef, Subquery
 
 from verdicts.models import Verdict, VerdictState
 from verdicts.policies.models import Role
+from verdicts.policies.roles import words_for
 from verdicts.promotions.models import PrimarySlot, PromotionRequest
 from verdicts.promotions.refusals import Superseded
-from verdicts.promotions.roles import words_for
 
 CHANGED = (
     "The primary for {role} changed while you looked. Nothing was done: read the page again, "

@@ -122,5 +122,5 @@ def test_it_asks_the_database_a_fixed_number_of_times(
     deployment = numbered("A1")
     for _ in range(9):
         add_run(deployment, {})
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(30):
         read(viewer, deployment)

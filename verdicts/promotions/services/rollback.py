@@ -11,10 +11,10 @@ from people.access import Action, require
 from people.models import User
 from verdicts.models import Verdict, VerdictState
 from verdicts.policies.models import Role
+from verdicts.policies.roles import role_named
 from verdicts.promotions import telling
 from verdicts.promotions.models import PrimarySlot, PromotionRequest, RequestState
 from verdicts.promotions.refusals import PromotionRefused
-from verdicts.promotions.roles import role_named
 from verdicts.promotions.services.giving import give, latest, step_down
 from verdicts.promotions.slots import set_primary, slot_for
 

@@ -12,10 +12,10 @@ from catalog.models import Deployment
 from people.access import Action, require
 from people.models import User
 from verdicts.models import Verdict, VerdictState
+from verdicts.policies.roles import roles_for
 from verdicts.promotions import telling
 from verdicts.promotions.models import UNDECIDED, PrimarySlot, PromotionRequest, RequestState
 from verdicts.promotions.refusals import PromotionRefused
-from verdicts.promotions.roles import roles_for
 from verdicts.promotions.services.giving import give, latest, step_down
 from verdicts.promotions.services.requests import end, needed
 from verdicts.promotions.slots import set_primary, slot_for

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from django import template
-from django.utils.html import format_html
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from runs.templatetags.figures import dash, icon
@@ -19,6 +23,26 @@ STATES = {
     "inconclusive": ("unsure", "Inconclusive"),
     "waived": ("shield", "Waived"),
 }
+
+
+PAGES = {"run": "run-detail", "campaign": "campaign-detail"}
+
+
+@register.simple_tag
+def evidence_links(evidence: Iterable[Any]) -> SafeString:
+    """Each piece of evidence with the way to it; as it is kept, or as it was evaluated."""
+    refs = [ref if isinstance(ref, dict) else {"kind": ref.kind, "id": ref.id} for ref in evidence]
+    if not refs:
+        return dash("nothing was counted")
+    return format_html_join(", ", "{}", [(_link(ref["kind"], ref["id"]),) for ref in refs])
+
+
+def _link(kind: str, number: int) -> SafeString:
+    try:
+        address = reverse(PAGES[kind], args=[number])
+    except (KeyError, NoReverseMatch):
+        return format_html("{} {}", kind, number)
+    return format_html('<a class="nowrap" href="{}">{} {}</a>', address, kind, number)
 
 
 @register.simple_tag

@@ -15,12 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from people.access import Action, require
 from runs.views import person_of
 from verdicts.policies.models import Role
+from verdicts.policies.roles import likely_role, roles_for
 from verdicts.promotions import selectors, services
 from verdicts.promotions.evaluating import standing_or_why
 from verdicts.promotions.forms import DecisionForm, RequestForm, SayForm
 from verdicts.promotions.models import PromotionRequest
 from verdicts.promotions.review import review
-from verdicts.promotions.roles import likely_role, roles_for
 from verdicts.promotions.views.common import attempt, deployment_named
 
 PER_PAGE = 20
