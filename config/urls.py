@@ -16,7 +16,7 @@ urlpatterns = [
     path("campaigns/", include("runs.campaigns.urls")),
     path("traffic/", include("runs.traffic.urls")),
     path("follow-ups/", include("runs.follow_ups.urls")),
-    path("policies/", include("verdicts.policies.urls")),
+    path("", include("verdicts.policies.urls")),
     path("ledger/", include("verdicts.ledger.urls")),
     path("", include("verdicts.promotions.urls")),
     path("", include("verdicts.notifications.urls")),
