@@ -20,6 +20,7 @@ import runs.memory.api as memory
 import runs.traffic.api as traffic
 import verdicts.ledger.api as ledger
 import verdicts.notifications.api as notifications
+import verdicts.policies.api as policies
 import verdicts.promotions.api as promotions
 from people.rest.problems import problem
 from people.rest.views import SLUG
@@ -38,6 +39,9 @@ router.register("runs", runs.Runs, "run")
 router.register("growth", memory.Growth, "growth")
 router.register("launch-profiles", launch.Profiles, "launch-profile")
 router.register("launches", launch.Launches, "launch")
+router.register("policies", policies.Policies, "policy")
+router.register("waivers", policies.Waivers, "waiver")
+router.register("evaluations", policies.Evaluations, "evaluation")
 router.register("promotions", promotions.Promotions, "promotion")
 router.register("verdicts", promotions.Verdicts, "verdict")
 router.register("ledger", ledger.Ledger, "ledger")

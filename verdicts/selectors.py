@@ -10,12 +10,15 @@ from typing import Any
 
 from django.db.models import F, Prefetch, Q, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 
 from catalog.models import Artifact, Deployment, Layer, Revision
 from runs.models import Outcome, Run, RunRequest, RunState
 from runs.selectors import SHORT_AND_FRESH
 from verdicts.inventory import IndexRow
 from verdicts.models import Verdict, VerdictState
+from verdicts.policies.dots import Dots, dots_of
+from verdicts.policies.roles import role_of
 from verdicts.proof import proof_words
 
 NEWEST_REQUESTS = 200
@@ -38,6 +41,7 @@ class InventoryRow:
     last_run: Run | None
     ttft_ms: Median | None
     decode_tps: Median | None
+    dots: Dots | None
 
     @property
     def verdict_key(self) -> str:
@@ -45,7 +49,7 @@ class InventoryRow:
 
 
 def inventory_rows(index: list[IndexRow]) -> list[InventoryRow]:
-    """The full rows of one page, in the order of the index; six queries whatever its length."""
+    """The full rows of one page, in the order of the index; the same queries for any length."""
     ids = [row["id"] for row in index]
     active = Revision.objects.filter(is_active=True).select_related("runtime_build__runtime")
     deployments = (
@@ -59,10 +63,19 @@ def inventory_rows(index: list[IndexRow]) -> list[InventoryRow]:
         [row["last_run"] for row in index if row["last_run"]]
     )
     ttft, decode = short_prompt_medians(ids)
+    dots = dots_of(
+        [
+            (revision, role_of(deployments[row["id"]], verdicts.get(row["verdict_id"])))
+            for row in index
+            for revision in active_revisions(deployments[row["id"]])
+        ],
+        timezone.now(),
+    )
     return [
         InventoryRow(
             deployment=deployments[row["id"]],
-            revision=next(iter(active_revisions(deployments[row["id"]])), None),
+            revision=(revision := next(iter(active_revisions(deployments[row["id"]])), None)),
+            dots=dots.get(revision.pk) if revision else None,
             verdict=verdicts.get(row["verdict_id"]),
             last_run=runs.get(row["last_run"]),
             ttft_ms=ttft.get(row["id"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from catalog.models import Artifact, Deployment, Task
+from verdicts.models import Verdict
 from verdicts.policies.models import Role
 
 # What the field report called its roles.
@@ -39,7 +40,11 @@ def roles_for(artifact: Artifact) -> tuple[Role, ...]:
 
 def likely_role(deployment: Deployment) -> Role:
     """The role that its verdict names, else the first that fits."""
+    return role_of(deployment, deployment.verdicts.order_by("-decided_at", "-pk").first())
+
+
+def role_of(deployment: Deployment, verdict: Verdict | None) -> Role:
+    """As `likely_role`, where the verdict that holds is known."""
     fitting = roles_for(deployment.artifact)
-    verdict = deployment.verdicts.order_by("-decided_at", "-pk").first()
     named = role_named(verdict.role) if verdict else None
     return named if named in fitting else fitting[0]

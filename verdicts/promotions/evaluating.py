@@ -1,4 +1,4 @@
-"""How a deployment stands for a role: evaluated now, kept as it was seen, told in words."""
+"""How a deployment stands for a role: evaluated now, and told in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from catalog.models import Deployment, Revision
 from verdicts.policies.evaluation import GateResult
 from verdicts.policies.models import PolicyVersion, Role
 from verdicts.policies.selectors import evaluate_revision
-from verdicts.promotions.models import EvaluationRecord
 from verdicts.promotions.refusals import PromotionRefused
 
 MET = ("pass", "waived")
@@ -89,11 +88,3 @@ def as_body(standing: Standing) -> dict[str, Any]:
         "approvals_needed": standing.approvals_needed,
         "gates": [gate.as_dict() for gate in standing.gates],
     }
-
-
-def keep(standing: Standing, now: datetime) -> EvaluationRecord:
-    """Stored once by its digest: as it read when it was first seen."""
-    kept, _ = EvaluationRecord.objects.get_or_create(
-        digest=standing.digest, defaults={"body": as_body(standing), "created_at": now}
-    )
-    return kept

@@ -15,7 +15,8 @@ from people.models import User
 from verdicts.models import Verdict, VerdictState
 from verdicts.policies.models import Role
 from verdicts.promotions import telling
-from verdicts.promotions.evaluating import Standing, keep, stand
+from verdicts.promotions.evaluating import Standing, stand
+from verdicts.promotions.keeping import keep
 from verdicts.promotions.models import (
     UNDECIDED,
     Decision,

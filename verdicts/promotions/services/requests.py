@@ -14,7 +14,8 @@ from people.access import Role as PersonRole
 from people.models import User
 from verdicts.policies.models import Role
 from verdicts.promotions import telling
-from verdicts.promotions.evaluating import keep, stand
+from verdicts.promotions.evaluating import stand
+from verdicts.promotions.keeping import keep
 from verdicts.promotions.models import (
     UNDECIDED,
     Decision,

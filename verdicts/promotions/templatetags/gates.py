@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
-from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from runs.templatetags.figures import dash, icon
+from verdicts.promotions.keeping import page_of
 
 register = template.Library()
 
@@ -25,9 +25,6 @@ STATES = {
 }
 
 
-PAGES = {"run": "run-detail", "campaign": "campaign-detail"}
-
-
 @register.simple_tag
 def evidence_links(evidence: Iterable[Any]) -> SafeString:
     """Each piece of evidence with the way to it; as it is kept, or as it was evaluated."""
@@ -38,9 +35,7 @@ def evidence_links(evidence: Iterable[Any]) -> SafeString:
 
 
 def _link(kind: str, number: int) -> SafeString:
-    try:
-        address = reverse(PAGES[kind], args=[number])
-    except (KeyError, NoReverseMatch):
+    if not (address := page_of(kind, number)):
         return format_html("{} {}", kind, number)
     return format_html('<a class="nowrap" href="{}">{} {}</a>', address, kind, number)
 
