@@ -51,11 +51,12 @@ def enter(ref: Ref, titles: list[str], standing: Standing) -> None:
         actor=None,
         subject_kind=ref.kind,
         subject_id=ref.id,
-        title=f"Counted for {standing.deployment}: {ref}",
+        title=f"Counted for {standing.deployment} as {standing.role.label}: {ref}",
         path=page_of(ref.kind, ref.id),
         payload={
             "digest": ref.digest,
             "gates": titles,
+            "reason": f"It meets: {', '.join(titles)}.",
             "deployment": standing.deployment.slug,
             "revision": standing.revision.number,
             "fingerprint": standing.revision.fingerprint,
