@@ -12,6 +12,7 @@ urlpatterns = [
     path("<int:pk>/", views.sweep_detail, name="sweep-detail"),
     path("<int:pk>/live/", views.sweep_live, name="sweep-live"),
     path("<int:pk>/cells.csv", views.sweep_csv, name="sweep-csv"),
+    path("<int:pk>/charts/<slug:key>.csv", views.sweep_chart_csv, name="sweep-chart-csv"),
     path("<int:pk>/pause/", views.sweep_pause, name="sweep-pause"),
     path("<int:pk>/resume/", views.sweep_resume, name="sweep-resume"),
     path("<int:pk>/cancel/", views.sweep_cancel, name="sweep-cancel"),

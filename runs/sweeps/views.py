@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,6 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from catalog.models import Deployment
 from people.access import Action, require
 from runs.explain import explain
+from runs.plots import drawn_rows
+from runs.plots.chart import CSV_COLUMNS
 from runs.selectors import has_worker
 from runs.sweeps import services
 from runs.sweeps.export import COLUMNS, rows
@@ -23,12 +25,12 @@ from runs.sweeps.grid import GridRefused
 from runs.sweeps.heatmap import METRICS, heatmaps
 from runs.sweeps.models import OVER, Sweep, SweepState
 from runs.sweeps.planning import Draft, plan_sweep
+from runs.sweeps.reading.report import report_of
 from runs.sweeps.selectors import cells_of, deployments_swept, listed_sweeps, progress_of
 from runs.views import person_of
 from runs.views.tables import csv_response
 
 PER_PAGE = 30
-READINGS = ("sweeps/reading/report.html", "sweeps/not_read.html")
 
 
 @require_GET
@@ -138,18 +140,20 @@ def shown(request: HttpRequest, pk: int) -> dict[str, Any]:
     )
     cells = cells_of(sweep)
     failed = next((cell.failure_class for cell in cells if cell.failure_class), "")
+    is_moving = sweep.state in (SweepState.PLANNED, SweepState.RUNNING)
+    group, by = (request.GET.get(name, "") for name in ("group", "by"))
     return {
         "sweep": sweep,
+        "reading": None if is_moving else report_of(sweep, cells=cells, group=group, by=by),
         "cells": cells,
         "progress": progress_of(sweep, cells),
         "metric": metric,
         "metrics": METRICS.values(),
         "heatmaps": heatmaps(sweep, cells, metric),
         "explained": explain(failed),
-        "is_moving": sweep.state in (SweepState.PLANNED, SweepState.RUNNING),
+        "is_moving": is_moving,
         "is_over": sweep.state in OVER,
         "has_worker": has_worker(sweep.host),
-        "readings": READINGS,
     }
 
 
@@ -158,6 +162,18 @@ def sweep_csv(request: HttpRequest, pk: int) -> HttpResponse:
     """Every cell, in the order in which they ran."""
     sweep = get_object_or_404(Sweep, pk=pk)
     return csv_response(f"sweep-{pk}-cells.csv", COLUMNS, rows(cells_of(sweep)))
+
+
+@require_GET
+def sweep_chart_csv(request: HttpRequest, pk: int, key: str) -> HttpResponse:
+    """What one of its charts draws."""
+    sweep = get_object_or_404(Sweep.objects.select_related("deployment"), pk=pk)
+    group, by = (request.GET.get(name, "") for name in ("group", "by"))
+    reading = report_of(sweep, group=group, by=by)
+    chart = next((one for one in reading.charts if one.key == key), None) if reading else None
+    if chart is None:
+        raise Http404("There is no such chart of this sweep.")
+    return csv_response(f"sweep-{pk}-{key}.csv", CSV_COLUMNS, drawn_rows(chart.figure))
 
 
 @require_POST

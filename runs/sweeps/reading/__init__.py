@@ -1,0 +1,1 @@
+"""Reading a sweep: places with their repeats, charts, and what the figures support."""
