@@ -1,0 +1,1 @@
+"""Reading a campaign: its time line, its charts, and where something changed."""
