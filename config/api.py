@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 import catalog.api as catalog
 import runs.api as runs
+import runs.campaigns.api as campaigns
 import runs.follow_ups.api as follow_ups
 import runs.launch.api as launch
 import runs.memory.api as memory
@@ -36,6 +37,9 @@ router.register("claims", catalog.Claims, "claim")
 router.register("follow-ups", follow_ups.FollowUps, "follow-up")
 router.register("suites", runs.Suites, "suite")
 router.register("runs", runs.Runs, "run")
+router.register("campaigns", campaigns.Campaigns, "campaign")
+router.register("cycles", campaigns.Cycles, "cycle")
+router.register("campaign-notes", campaigns.Notes, "campaign-note")
 router.register("growth", memory.Growth, "growth")
 router.register("launch-profiles", launch.Profiles, "launch-profile")
 router.register("launches", launch.Launches, "launch")

@@ -57,6 +57,12 @@ EXAMPLES = (
     Example(Action.WAIVE, "waivers/"),
     Example(Action.VERIFY_LEDGER, "ledger/verify/"),
     Example(Action.START_SWEEP, "/sweeps/new/", "sweep-new", form="deployment=toy-llama-cpp"),
+    Example(
+        Action.START_CAMPAIGN, "/campaigns/new/", "campaign-start", form="deployment=toy-llama-cpp"
+    ),
+    Example(Action.START_CAMPAIGN, "campaigns/"),
+    Example(Action.CONTROL_CAMPAIGN, "/campaigns/{campaign}/pause/", "campaign-pause"),
+    Example(Action.CONTROL_CAMPAIGN, "campaigns/{campaign}/end/"),
     Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
     Example(Action.IMPORT_TRAFFIC, "/traffic/upload/", "traffic-upload"),
     Example(Action.EDIT_FOLLOW_UP, "/follow-ups/new/", "follow-up-new"),
@@ -83,6 +89,9 @@ SAME_RULE = {
     "follow-up-plan": Action.EDIT_FOLLOW_UP,
     "follow-up-close": Action.EDIT_FOLLOW_UP,
     "follow-up-reopen": Action.EDIT_FOLLOW_UP,
+    "campaign-resume": Action.CONTROL_CAMPAIGN,
+    "campaign-extend": Action.CONTROL_CAMPAIGN,
+    "campaign-end": Action.CONTROL_CAMPAIGN,
     "sweep-pause": Action.CONTROL_SWEEP,
     "sweep-resume": Action.CONTROL_SWEEP,
 }
@@ -96,6 +105,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "suites/": {"key": "own", "name": "Own", "checks": [{"key": "chat"}]},
     "follow-ups/": {"text": "Ask again at night."},
     "claims/": {"subject": "fast", "source": "a forum"},
+    "campaigns/": {"deployment": "toy-llama-cpp", "kind": "canary"},
     "policies/": {"role": "agent_route", "note": "why", "gates": []},
     "waivers/": {
         "deployment": "toy-llama-cpp", "role": "agent_route", "gate_key": "json", "reason": "x",

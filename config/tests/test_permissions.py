@@ -17,6 +17,7 @@ from people.models import User
 from people.scopes import Scope
 from people.services import create_person
 from people.tokens import make_token
+from runs.campaigns.services import start_campaign
 from runs.planning import current_suite
 from runs.services import start_run
 from runs.sweeps.grid import Grid
@@ -35,8 +36,9 @@ def test_a_role_may_exactly_what_the_table_says(
 ) -> None:
     run = start_run(actor=ada, deployment=deployment, suite=current_suite("smoke"), layer="direct")
     sweep = start_sweep(actor=ada, deployment=deployment, grid=Grid())
+    campaign = start_campaign(actor=ada, deployment=deployment, kind="soak")
     person, _ = create_person(name="somebody", roles=[role], password="a-long-enough-one")
-    status = ask(example, person, {"run": run.pk, "sweep": sweep.pk})
+    status = ask(example, person, {"run": run.pk, "sweep": sweep.pk, "campaign": campaign.pk})
     if role in ALLOWED[example.action]:
         assert status not in (401, 403, 404, 405) and status < 500
     else:

@@ -163,6 +163,12 @@ def outcome_badge(outcome: str) -> SafeString:
 
 
 @register.simple_tag
+def outcome_icon(outcome: str) -> SafeString:
+    """The shape alone, where the word stands beside it."""
+    return icon(OUTCOMES[outcome][0])
+
+
+@register.simple_tag
 def verdict_badge(state: str | None) -> SafeString:
     """Colour, shape and word together; no verdict yet is unreviewed."""
     key = state or "unreviewed"
