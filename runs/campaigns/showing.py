@@ -22,7 +22,7 @@ WALL_PLACES = 48
 WORST_REQUESTS = 8
 MARK = {
     CampaignState.RUNNING: "running",
-    CampaignState.PAUSED: "queued",
+    CampaignState.PAUSED: "queued",  # the mark alone; the word is the campaign's own
     CampaignState.PASSED: "clean_pass",
     CampaignState.FAILED: "fail",
     CampaignState.ENDED: "inconclusive",

@@ -58,8 +58,8 @@ def slot_states(terms: Terms, cycles: Iterable[CycleFact], elapsed_s: float) -> 
     states = [state_of(known.get(number), is_over=number < over) for number in range(terms.slots)]
     for cycle in known.values():
         for number in cycle.slots if cycle.covers else ():
-            if number < terms.slots and number not in known:
-                states[number] = "clean" if not cycle.failed else state_of(cycle, is_over=True)
+            if number < terms.slots and not (number in known and known[number].covers):
+                states[number] = state_of(cycle, is_over=True)
     return states
 
 
