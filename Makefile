@@ -44,7 +44,7 @@ test: test-setup
 
 # Real runtimes, each in an environment of its own under var/; what cannot be installed is named.
 test-runtimes: test-setup
-	@$(BIN)/python -m pytest -rs $(or $(ARGS),runs/engine/tests/runtimes/real_*.py)
+	@$(BIN)/python -m pytest -rs $(or $(ARGS),runs/engine/tests/runtimes/real_*.py tests/real_*.py)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

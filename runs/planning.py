@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from catalog.models import Alias, Deployment, Endpoint, Revision
+from catalog.models import Alias, Deployment, Endpoint, Layer, Revision
 from runs.engine.plan import CheckSpec, Plan, Target
 from runs.memory.budget import limits_for
 from runs.models import Suite
@@ -56,6 +56,7 @@ def build_plan(
     """Everything that decides what is sent. The seed is new each time: fresh means fresh."""
     artifact = deployment.artifact
     aliases = Alias.objects.filter(artifact=artifact).values_list("name", flat=True)
+    server = server_behind(deployment, endpoint)
     target = Target(
         base_url=endpoint.base_url,
         model=endpoint.served_model,
@@ -66,6 +67,9 @@ def build_plan(
         expected_digest=revision.artifact_digest or artifact.digest_sha256,
         expected_names=tuple(dict.fromkeys([deployment.canonical_route, *aliases])),
         context_per_slot=revision.context_per_slot,
+        server_url=server.base_url if server else "",
+        server_model=server.served_model if server else "",
+        server_key_env=server.api_key_env if server else "",
     )
     return Plan(
         suite=suite.key,
@@ -75,3 +79,10 @@ def build_plan(
         guards=limits_for(revision, deployment.host, **(guards or {})),
         seed=secrets.randbelow(2**31),
     )
+
+
+def server_behind(deployment: Deployment, endpoint: Endpoint) -> Endpoint | None:
+    """The server's own address, where this endpoint is a gateway or proxy before it."""
+    if endpoint.layer not in (Layer.GATEWAY, Layer.PROXY):
+        return None
+    return deployment.endpoints.filter(layer=Layer.DIRECT, is_active=True).first()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the tests drive besides Python: a browser, PostgreSQL, Redis.
+# What the tests drive besides Python: a browser, PostgreSQL, Redis, nginx.
 # As root on Debian they are installed; elsewhere what is there is used, and the rest is named.
 set -u
 has_postgres() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; }
@@ -7,6 +7,7 @@ missing=()
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing+=(chromium)
 has_postgres || missing+=(postgresql)
 command -v redis-server >/dev/null || missing+=(redis-server)
+[ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing+=(nginx-light)
 [ ${#missing[@]} -eq 0 ] && exit 0
 if [ "$(id -u)" = 0 ] && [ -f /etc/debian_version ] && command -v apt-get >/dev/null; then
   echo "Installing for the tests: ${missing[*]}"

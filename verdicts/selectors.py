@@ -23,6 +23,7 @@ from verdicts.proof import proof_words
 
 NEWEST_REQUESTS = 200
 SEARCH_LIMIT = 25
+UNREAD = ("cancelled", "interrupted", "connect_failed", "init_failed", "auth_failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +182,12 @@ def recent_runs(deployment: Deployment, limit: int = 8) -> list[Run]:
 
 
 def proof_level(deployment: Deployment) -> dict[str, Any] | None:
-    """What the last finished run found about identity: level in words, status, sentence."""
-    run = deployment.runs.filter(state=RunState.FINISHED).order_by("-pk").first()
+    """What the last run that read it found about identity: level in words, status, sentence.
+
+    A run that ended before it could read again tells nothing.
+    """
+    ended = deployment.runs.filter(state=RunState.FINISHED).exclude(failure_class__in=UNREAD)
+    run = ended.order_by("-pk").first()
     identity = run.report.get("identity_after") if run else None
     if run is None or not identity:
         return None

@@ -17,6 +17,7 @@ from catalog.claims import claims_about
 from catalog.models import Deployment
 from catalog.selectors import settings_of
 from runs.explain import explain
+from runs.ladder import ladder_of
 from verdicts import inventory, selectors
 from verdicts.export import inventory_csv
 from verdicts.matrix import build_matrix
@@ -120,6 +121,7 @@ def deployment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "follow_ups": deployment.follow_ups.filter(is_open=True),
         "claims": claims_about(deployment),
         "proof": selectors.proof_level(deployment),
+        "ladder": ladder_of(deployment, active),
         "names": deployment.artifact.aliases.all(),
     }
     return render(request, "verdicts/deployment.html", context)

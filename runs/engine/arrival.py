@@ -44,7 +44,7 @@ async def arrive(plan: Plan, reporter: Reporter, cancel: Cancel) -> tuple[Plan, 
         was_loading = True
         await wait(LOOK_PAUSE_S, cancel)
     if health.state == DOWN:
-        give_up_or_go_on(health, reporter)
+        give_up_or_go_on(health, reporter, is_behind=plan.target.is_behind)
     load_ms = ms_between(started_ns, now_ns()) if was_loading else None
     return await filled_in(plan, reporter), load_ms
 
@@ -57,14 +57,16 @@ def refuse_bad_key(plan: Plan) -> None:
 
 
 async def look(plan: Plan) -> Health:
-    target = plan.target
+    """A gateway's own health may cost a request to every model, so the server itself is asked."""
+    target = plan.target.itself()
     async with open_peek(root_of(target.base_url), target.api_key_env) as peek:
         return await adapter_for(target.runtime, target.base_url, peek).health()
 
 
-def give_up_or_go_on(health: Health, reporter: Reporter) -> None:
-    """Without a connection nothing can be measured; anything else the requests will tell."""
-    if health.kind in STOPS:
+def give_up_or_go_on(health: Health, reporter: Reporter, *, is_behind: bool) -> None:
+    """Without a connection nothing can be measured; anything else the requests will tell, also
+    what a gateway says when the server behind it is gone."""
+    if health.kind in STOPS and not is_behind:
         raise RunStopped(STOPS[health.kind], health.sentence)
     reporter.note(health.sentence, "warning")
 
@@ -89,11 +91,11 @@ async def open_scene(
     plan: Plan, reporter: Reporter, cancel: Cancel, seed: int
 ) -> AsyncIterator[LiveScene]:
     """Two ways to the server, kept apart: small questions, and what is measured."""
-    target = plan.target
+    target, itself = plan.target, plan.target.itself()
     key = key_from(target.api_key_env)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with (
-        open_peek(root_of(target.base_url), target.api_key_env) as peek,
+        open_peek(root_of(itself.base_url), itself.api_key_env) as peek,
         open_client(
             base_url=target.base_url,
             connect_s=plan.deadlines.connect_s,
@@ -101,5 +103,5 @@ async def open_scene(
             headers={"User-Agent": "cleanpass", **headers},
         ) as client,
     ):
-        adapter = adapter_for(target.runtime, target.base_url, peek)
+        adapter = adapter_for(target.runtime, itself.base_url, peek)
         yield LiveScene(plan, adapter, client, reporter, cancel, seed)

@@ -67,6 +67,7 @@ class Look:
     t_ms: float
     busy: int | None
     total: float | None
+    tokens: float | None = None  # that it ever generated
 
 
 class ClientWatch:
@@ -79,11 +80,15 @@ class ClientWatch:
         busy = sample.get("slots_busy")
         if busy is not None:
             busy += sample.get("requests_waiting") or 0
-        self._looks.append(Look(sample["t_ms"], busy, sample.get("requests_total")))
+        tokens = sample.get("completion_tokens_total")
+        self._looks.append(Look(sample["t_ms"], busy, sample.get("requests_total"), tokens))
 
-    def findings(self, ours: Sequence[RequestResult]) -> list[Finding]:
+    def findings(self, ours: Sequence[RequestResult], *, is_behind: bool = False) -> list[Finding]:
         """At most one; only what cannot have been ours counts. What an earlier run left behind
-        may be at work until our first request."""
+        may be at work until our first request. `is_behind`: requests went through a gateway or
+        proxy, so that it is not sure that this server answered them."""
+        if is_behind and (text := led_elsewhere(self._looks, ours)):
+            return [Finding("identity_mismatch", text)]
         began_ms = min((result.started_offset_ms for result in ours), default=math.inf)
         before = [look for look in self._looks if look.t_ms < began_ms]
         since = self._looks[len(before) :]
@@ -92,6 +97,26 @@ class ClientWatch:
             return []
         text = f"Another client used the server during the run: {seen} Measure again alone."
         return [Finding("telemetry_gap", text)]
+
+
+def led_elsewhere(looks: Sequence[Look], ours: Sequence[RequestResult]) -> str:
+    """Tokens came through the gateway, and the server that should have made them made none."""
+    told = [look for look in looks if look.tokens is not None]
+    if len(told) < 2 or any(look.busy for look in looks):
+        return ""
+    first, last = told[0], told[-1]
+    came = sum(
+        result.tokens.completion or 0
+        for result in ours
+        if first.t_ms < result.started_offset_ms
+        and result.started_offset_ms + (result.timeline.end_ms or 0.0) + GRACE_MS < last.t_ms
+    )
+    if not came or (last.tokens or 0) > (first.tokens or 0):
+        return ""
+    return (
+        f"{came:,} tokens came through, but the server that was registered behind it counted none "
+        "of them: the gateway or proxy leads to another one."
+    )
 
 
 def at_work(looks: Sequence[Look], ours: Sequence[RequestResult]) -> str:

@@ -31,6 +31,15 @@ async def identify(adapter: Adapter, target: Target) -> tuple[Identity, Facts]:
     return weigh(facts, process, target), facts
 
 
+async def identify_behind(adapter: Adapter, target: Target) -> tuple[Identity, Facts]:
+    """As `identify`, of the server itself where a gateway or proxy stands before it: what such a
+    layer says of identity is a name that it was given. Raises PeekError."""
+    identity, facts = await identify(adapter, target.itself())
+    if target.is_behind:
+        identity.sentence = f"Read at the server behind the {target.layer}: {identity.sentence}"
+    return identity, facts
+
+
 def weigh(facts: Facts, process: ProcessHint | None, target: Target) -> Identity:
     """The level reached, whether it fits what was expected, and the sentence for people."""
     level = facts.level

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from runs.engine.guards import Limits as GuardLimits
@@ -25,6 +25,27 @@ class Target:
     expected_digest: str = ""
     expected_names: tuple[str, ...] = ()  # canonical route and accepted aliases
     context_per_slot: int | None = None  # tokens, as configured
+    server_url: str = ""  # of the server itself, where requests go through a gateway or proxy
+    server_model: str = ""
+    server_key_env: str = ""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something stands before the server, and where the server is, is known."""
+        return bool(self.server_url)
+
+    def itself(self) -> Target:
+        """Where the server tells of itself: identity, load and memory are read there."""
+        if not self.server_url:
+            return self
+        return replace(
+            self,
+            base_url=self.server_url,
+            model=self.server_model or self.model,
+            api_key_env=self.server_key_env,
+            expected_names=(*self.expected_names, self.model),
+            server_url="",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from runs.engine.reading import Reading
 from runs.engine.records import Ending, Exchange, Identity, RequestResult
 from runs.engine.reporting import Reporter
 from runs.engine.runtimes.base import DOWN, Adapter, Facts
-from runs.engine.runtimes.gateways import answered_by_somebody_else
+from runs.engine.runtimes.gateways import answered_by_somebody_else, tried_again
 from runs.engine.runtimes.peek import PeekError
 from runs.engine.stopping import After, RunStopped, cancelled, wait
 from runs.engine.timeline import build_timeline, count_tokens
@@ -80,7 +80,7 @@ class LiveScene:
 
     async def count(self, messages: list[dict[str, Any]]) -> int | None:
         try:
-            return await self.adapter.count_tokens(messages, self.plan.target.model)
+            return await self.adapter.count_tokens(messages, self.plan.target.itself().model)
         except PeekError:
             return None
 
@@ -128,6 +128,8 @@ class LiveScene:
         )
         if elsewhere := answered_by_somebody_else(dict(exchange.headers)):
             findings.append(Finding("identity_mismatch", elsewhere))
+        if again := tried_again(dict(exchange.headers)):
+            findings.append(Finding("telemetry_gap", again))
         return to_result(
             index,
             exchange,

@@ -10,7 +10,7 @@ from typing import Any
 from runs.engine.arrival import arrive, open_scene
 from runs.engine.checks import CHECKS, plan_requests
 from runs.engine.checks.base import Found, NotApplicable
-from runs.engine.identity import MISMATCH, changes, findings, identify
+from runs.engine.identity import MISMATCH, changes, findings, identify_behind
 from runs.engine.instrument import LAG_LIMIT_MS, LoopLag
 from runs.engine.observer import Cancel, Observer
 from runs.engine.outcomes import Finding, Outcome
@@ -109,12 +109,14 @@ class Session:
             report.instrument = self._instrument(scene)
             self.findings += await self.watch.see_release(scene.adapter)
             self.findings += self.watch.findings()
-            self.findings += self.watch.clients.findings(report.requests)
+            self.findings += self.watch.clients.findings(
+                report.requests, is_behind=self.plan.target.is_behind
+            )
             report.memory = self.watch.report()
 
     async def _identify_before(self, scene: LiveScene) -> None:
         try:
-            scene.identity, scene.facts = await identify(scene.adapter, self.plan.target)
+            scene.identity, scene.facts = await identify_behind(scene.adapter, self.plan.target)
         except PeekError as error:
             self.reporter.note(f"Identity could not be read: {error}", "warning")
             scene.identity.sentence = str(error)
@@ -144,7 +146,7 @@ class Session:
     async def _identify_after(self, scene: LiveScene) -> None:
         """Read again: whatever changed in between voids the run."""
         try:
-            self.report.identity_after, _ = await identify(scene.adapter, self.plan.target)
+            self.report.identity_after, _ = await identify_behind(scene.adapter, self.plan.target)
         except PeekError as error:
             sentence = f"Identity could not be read again: {error}"
             self.report.identity_after = Identity(sentence=sentence)

@@ -110,4 +110,39 @@ FULL = Suite(
     ),
 )
 
-DEFAULT_SUITES = (SMOKE, CONTRACT, LONG_CONTEXT, MEMORY, CONCURRENT, POOLING, RERANKING, FULL)
+GATEWAY = Suite(
+    "gateway",
+    "Gateway",
+    "Through a gateway: the name that comes back, streams to their last event and in pieces, "
+    "JSON and tool calls intact, no retry, fall-back or cached answer, and several at once.",
+    (
+        *checks("identity", "marker", "stream", "chat", "json", "tool", "tool_result"),
+        CheckSpec("long", {"tokens": SHORT_SIZES[0]}),
+        CheckSpec("concurrency", {"clients": 4}),
+    ),
+)
+PROXY = Suite(
+    "proxy",
+    "Proxy",
+    "Through a proxy: streams to their last event and not held back, a long prompt within its "
+    "time limit, more at once than it lets in, and a slot that comes free after a cancel.",
+    (
+        *checks("identity", "marker", "stream", "chat", "tool"),
+        *(CheckSpec("long", {"tokens": tokens}) for tokens in (SHORT_SIZES[0], LONG_SIZES[0])),
+        *(CheckSpec("concurrency", {"clients": clients}) for clients in (4, 8)),
+        CheckSpec("cancel"),
+    ),
+)
+
+DEFAULT_SUITES = (
+    SMOKE,
+    CONTRACT,
+    LONG_CONTEXT,
+    MEMORY,
+    CONCURRENT,
+    POOLING,
+    RERANKING,
+    FULL,
+    GATEWAY,
+    PROXY,
+)

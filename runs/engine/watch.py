@@ -66,8 +66,9 @@ class Watch:
 
     async def start(self, plan: Plan, stack: AsyncExitStack) -> None:
         """Sample until the stack closes; stopping waits for a thread, so not in the loop."""
-        memory = MemorySampler(plan.target.base_url, self, MEMORY_INTERVAL_S)
-        for sampler in (memory, TelemetrySampler(plan.target, self)):
+        server = plan.target.itself()  # behind a proxy: its own memory and load, not the proxy's
+        memory = MemorySampler(server.base_url, self, MEMORY_INTERVAL_S)
+        for sampler in (memory, TelemetrySampler(server, self)):
             sampler.start()
             stack.push_async_callback(asyncio.to_thread, sampler.stop)
 

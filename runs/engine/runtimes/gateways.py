@@ -55,3 +55,10 @@ def answered_by_somebody_else(headers: dict[str, str]) -> str:
     if fallbacks not in ("", "0"):
         return f"The gateway fell back to another deployment ({fallbacks} attempts)."
     return ""
+
+
+def tried_again(headers: dict[str, str]) -> str:
+    """The gateway asked more than once: its time is not that of one answer; else empty."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    retries = lower.get("x-litellm-attempted-retries", "0")
+    return f"The gateway tried again ({retries} retries)." if retries not in ("", "0") else ""

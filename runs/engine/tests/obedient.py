@@ -24,6 +24,7 @@ class Obedient:
 
     model: str = MODEL
     token_s: float = 0.003  # between two events of a stream
+    first_s: float = 0.0  # before anything of an answer is sent
     thinks: bool = False  # has a thinking switch, and obeys it
     ignores_switch: bool = False
     loading_answers: int = 0  # how many questions are answered with 503 first
@@ -155,6 +156,7 @@ def serving(model: Obedient) -> Iterator[str]:
                 self.send_json(200, whole(model, body))
 
         def stream(self, body: dict[str, Any]) -> None:
+            time.sleep(model.first_s)
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.send_header("connection", "close")

@@ -35,13 +35,23 @@ def plan(
     model: str = "",
     runtime: str = "",
     api_key_env: str = "",
+    layer: str = "direct",
+    server_url: str = "",
+    server_model: str = "",
 ) -> Plan:
     """A plan with short deadlines; runtime and model are found out when left open."""
     checks = tuple(k if isinstance(k, CheckSpec) else CheckSpec(k) for k in keys)
     deadlines = Deadlines(connect_s=2, prefill_s=60, idle_s=30, total_s=120, load_s=3)
-    return Plan(
-        "test", 1, checks, Target(base_url, model, runtime, api_key_env=api_key_env), deadlines
+    target = Target(
+        base_url,
+        model,
+        runtime,
+        layer=layer,
+        api_key_env=api_key_env,
+        server_url=server_url,
+        server_model=server_model,
     )
+    return Plan("test", 1, checks, target, deadlines)
 
 
 async def run(
@@ -49,11 +59,12 @@ async def run(
     *keys: str | CheckSpec,
     observer: Recorder | None = None,
     cancel: threading.Event | None = None,
+    observe: bool = False,
     **target: str,
 ) -> RunReport:
     return await run_plan(
         plan(base_url, *keys, **target),
         observer or Recorder(),
         cancel or threading.Event(),
-        sample_memory=False,
+        sample_memory=observe,
     )
