@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -79,17 +79,19 @@ class Reader:
         self.broken_seq: int | None = None
         self.why = ""
         self._head_hash = START
-        self._anchor = anchor
+        self._hash_before = ""
+        self._anchor = anchor.strip().lower()
         self._is_anchored = not anchor
 
     def read(self, links: Iterable[Link]) -> None:
-        for link in links:
-            self.why = fault_of(link, self.entries + 1, self._head_hash)
-            if self.why:
-                self.broken_seq = link.seq
+        rest = iter(links)
+        for link in rest:
+            if not is_sound(link, self.entries + 1, self._head_hash):
+                place = Place(self.entries + 1, self._head_hash, self._hash_before)
+                self.broken_seq, self.why = explain(link, place, rest)
                 return
             self.entries += 1
-            self._head_hash = link.entry_hash
+            self._hash_before, self._head_hash = self._head_hash, link.entry_hash
             self._is_anchored = self._is_anchored or link.entry_hash == self._anchor
 
     def end(self, *, count: int, last_hash: str) -> Verified:
@@ -104,29 +106,74 @@ class Reader:
             self.why = (
                 f"The ledger had {count:,} entries and has {self.entries:,}: the end was cut off."
             )
-        elif (self.entries, self._head_hash) != (count, last_hash):
+        elif self.entries > count:
+            self.broken_seq = count + 1
+            self.why = f"Entry {count + 1} was inserted: the head of the ledger does not count it."
+        elif self._head_hash != last_hash:
             self.broken_seq = self.entries
             self.why = "The last entry is not the one that the head of the ledger names."
         elif not self._is_anchored:
             self.why = "The anchor is nowhere in the chain: it was written anew since then."
 
 
-def fault_of(link: Link, expected: int, previous: str) -> str:
-    """What is wrong with this entry, in words; nothing when it is sound."""
-    if link.seq > expected:
-        gone = f"Entry {expected} is" if link.seq == expected + 1 else (
-            f"Entries {expected} to {link.seq - 1} are"
-        )  # fmt: skip
-        return f"{gone} missing: after entry {expected - 1} comes entry {link.seq}."
-    if link.seq < expected:
-        return f"Entry {link.seq} stands where entry {expected} should."
-    if digest(link.payload) != link.content_digest:
-        return f"The content of entry {link.seq} was changed: its digest is another."
-    if hash_of(link) != link.entry_hash:
-        return f"Entry {link.seq} was changed: its hash is another."
-    if link.previous_hash != previous:
-        return (
-            f"Entry {link.seq} is not chained to the entry before it: entries were put in another "
-            "order, replaced or inserted."
+def is_sound(link: Link, expected: int, previous: str) -> bool:
+    return (
+        link.seq == expected
+        and link.previous_hash == previous
+        and digest(link.payload) == link.content_digest
+        and hash_of(link) == link.entry_hash
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry was read: its due number, and the hashes of the one and the two before."""
+
+    seq: int
+    previous: str
+    before: str
+
+
+def explain(link: Link, place: Place, rest: Iterator[Link]) -> tuple[int, str]:
+    """The number of the broken entry, and what happened, as the entries after it show."""
+    if link.seq != place.seq:
+        return place.seq, _misnumbered(link.seq, place.seq)
+    if link.previous_hash != place.previous:
+        return _unchained(link, place, rest)
+    following = next(rest, None)
+    if following is not None and following.previous_hash == link.previous_hash:
+        return link.seq, _inserted(link.seq)
+    what = "Entry" if digest(link.payload) == link.content_digest else "The content of entry"
+    return link.seq, f"{what} {link.seq} was changed: its hash is another."
+
+
+def _misnumbered(seq: int, expected: int) -> str:
+    if seq < expected:
+        return f"Entry {seq} stands where entry {expected} should."
+    gone = f"Entry {expected} is"
+    if seq > expected + 1:
+        gone = f"Entries {expected} to {seq - 1} are"
+    return f"{gone} missing: after entry {expected - 1} comes entry {seq}."
+
+
+def _unchained(link: Link, place: Place, rest: Iterator[Link]) -> tuple[int, str]:
+    """Its number is right, and it follows another entry than it says."""
+    seq = link.seq
+    if link.previous_hash == place.before:
+        return seq - 1, _inserted(seq - 1)
+    if any(later.entry_hash == link.previous_hash for later in rest):
+        return seq, (
+            f"Entry {seq} was put in another order: it is chained to an entry that comes later."
         )
-    return ""
+    if seq > 1 and hash_of(link) == link.entry_hash:
+        return seq - 1, (
+            f"Entry {seq - 1} was replaced: entry {seq} is not chained to what stands there."
+        )
+    return seq, (
+        f"Entry {seq} is not the one that was written as number {seq}: it was changed, or an "
+        "entry before it is missing and the numbers were closed up."
+    )
+
+
+def _inserted(seq: int) -> str:
+    return f"Entry {seq} was inserted: the one after it is chained to the one before it."

@@ -58,6 +58,25 @@ SWAP = (
     "UPDATE ledger_entry SET seq = 2 WHERE seq = 3",
     "UPDATE ledger_entry SET seq = 3 WHERE seq = 99",
 )
+# An entry of somebody's own, rightly chained to the one before it.
+COPY = (
+    "INSERT INTO ledger_entry (seq, kind, at, actor_name, subject_kind, subject_id, title, path, "
+    "payload, content_digest, previous_hash, entry_hash) SELECT {seq}, kind, at, 'eve', "
+    "subject_kind, subject_id, title, path, payload, content_digest, (SELECT entry_hash FROM "
+    "ledger_entry WHERE seq = {seq} - 1), 'forged' FROM ledger_entry WHERE seq = 1"
+)
+INSERT = (
+    "UPDATE ledger_entry SET seq = seq + 100 WHERE seq >= 3",
+    COPY.format(seq=3),
+    "UPDATE ledger_entry SET seq = seq - 99 WHERE seq > 100",
+    "UPDATE ledger_head SET count = 6",
+)
+CLOSE_UP = (
+    "DELETE FROM ledger_entry WHERE seq = 3",
+    "UPDATE ledger_entry SET seq = 3 WHERE seq = 4",
+    "UPDATE ledger_entry SET seq = 4 WHERE seq = 5",
+    "UPDATE ledger_head SET count = 4",
+)
 
 
 @pytest.mark.django_db
@@ -71,11 +90,14 @@ SWAP = (
             4,
             "The content of entry 4 was changed",
         ),
-        (["DELETE FROM ledger_entry WHERE seq = 3"], 4, "Entry 3 is missing"),
+        (["DELETE FROM ledger_entry WHERE seq = 3"], 3, "Entry 3 is missing"),
         (["DELETE FROM ledger_entry WHERE seq = 5"], 5, "the end was cut off"),
         (["DELETE FROM ledger_entry"], 1, "had 5 entries and has 0"),
-        (SWAP, 2, "Entry 2 was changed"),
-        (["UPDATE ledger_head SET count = 4"], 5, "not the one that the head"),
+        (SWAP, 2, "Entry 2 was put in another order"),
+        (INSERT, 3, "Entry 3 was inserted"),
+        (CLOSE_UP, 3, "an entry before it is missing"),
+        (["UPDATE ledger_head SET count = 4"], 5, "Entry 5 was inserted"),
+        (["UPDATE ledger_head SET last_hash = 'x'"], 5, "not the one that the head"),
     ],
 )
 def test_whatever_is_tampered_with_is_found_and_named(
@@ -105,7 +127,8 @@ def test_an_entry_written_with_a_right_hash_of_its_own_is_found_by_the_next() ->
         payload=forged.payload,
     )
     Head.objects.update(count=3, last_hash=Entry.objects.get(seq=3).entry_hash)
-    assert verify_ledger().why.startswith("Entry 3 is not chained to the entry before it")
+    found = verify_ledger()
+    assert (found.broken_seq, found.why.split(":")[0]) == (2, "Entry 2 was replaced")
 
 
 @pytest.mark.django_db
