@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 import catalog.api as catalog
 import runs.api as runs
 import runs.campaigns.api as campaigns
+import runs.compare.api as comparing
 import runs.follow_ups.api as follow_ups
 import runs.launch.api as launch
 import runs.memory.api as memory
@@ -40,6 +41,8 @@ router.register("runs", runs.Runs, "run")
 router.register("campaigns", campaigns.Campaigns, "campaign")
 router.register("cycles", campaigns.Cycles, "cycle")
 router.register("campaign-notes", campaigns.Notes, "campaign-note")
+router.register("comparisons", comparing.Comparisons, "comparison")
+router.register("baselines", comparing.Baselines, "baseline")
 router.register("growth", memory.Growth, "growth")
 router.register("launch-profiles", launch.Profiles, "launch-profile")
 router.register("launches", launch.Launches, "launch")

@@ -40,6 +40,7 @@ class Action(StrEnum):
     EDIT_POLICY = "edit_policy"
     WAIVE = "waive"
     VERIFY_LEDGER = "verify_ledger"
+    PIN_BASELINE = "pin_baseline"
 
 
 # Only admins create endpoints (design 8): registering a deployment makes some.
@@ -64,6 +65,7 @@ ALLOWED: dict[Action, frozenset[Role]] = {
     Action.DECIDE: frozenset({Role.APPROVER, Role.ADMIN}),
     Action.EDIT_POLICY: frozenset({Role.ADMIN}),
     Action.WAIVE: frozenset({Role.APPROVER, Role.ADMIN}),
+    Action.PIN_BASELINE: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
     Action.VERIFY_LEDGER: frozenset({Role.OPERATOR, Role.APPROVER, Role.ADMIN}),
 }
 

@@ -32,6 +32,7 @@ ACTIONS: dict[Scope, frozenset[str]] = {
             "discover",
             "add_claim",
             "edit_follow_up",
+            "pin_baseline",
         ]
     ),
     Scope.CAMPAIGN: frozenset(

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from runs.compare import views
+
+urlpatterns = [
+    path("", views.compare_page, name="compare"),
+    path("chart.csv", views.compare_csv, name="compare-csv"),
+    path("baseline/<int:pk>/", views.baseline_pin, name="baseline-pin"),
+    path("baseline/<slug:slug>/unpin/", views.baseline_unpin, name="baseline-unpin"),
+]
