@@ -99,9 +99,9 @@ def ladder_of(deployment: Deployment, revision: Revision | None) -> list[Step]:
 
 
 def newest_of(revision: Revision) -> dict[str, RunFact]:
-    """What we broke off tells nothing, so the run before it does."""
+    """What we broke off tells nothing, so the run before it does; nor does a campaign's cycle."""
     rows = (
-        Run.objects.filter(revision=revision, state=RunState.FINISHED)
+        Run.objects.filter(revision=revision, state=RunState.FINISHED, cycle__isnull=True)
         .exclude(failure_class__in=OURS)
         .order_by("layer", "-pk")
         .select_related("suite")
