@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 START = "0" * 64  # what the first entry is chained to
+ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,7 @@ class Verified:
 
 def canonical(value: Any) -> bytes:
     """JSON that the same content always gives: sorted keys, no blanks, UTF-8."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return text.encode()
+    return ENCODER.encode(value).encode()
 
 
 def digest(value: Any) -> str:

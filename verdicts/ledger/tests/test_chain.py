@@ -9,33 +9,13 @@ from datetime import datetime
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
-from django.test import Client
 
 from people.models import User
 from verdicts.ledger.chain import Link, Reader
 from verdicts.ledger.export import json_lines
-from verdicts.ledger.models import Entry, Head, LedgerIsAppendOnly, Verification
+from verdicts.ledger.models import Entry, Head, LedgerIsAppendOnly
 from verdicts.ledger.services import append, verify_ledger
-
-
-def fill(entries: int, actor: User | None = None) -> None:
-    for number in range(1, entries + 1):
-        append(
-            kind="verdict",
-            actor=actor,
-            subject_kind="verdict",
-            subject_id=number,
-            title=f"Primary: model {number}",
-            payload={"state": "primary", "number": number, "reason": "Größe 131K"},
-        )
-
-
-def tamper(*statements: str) -> None:
-    """As somebody with the database's password would: the trigger is no obstacle to them."""
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TRIGGER IF EXISTS ledger_entry_never_changes")
-        for statement in statements:
-            cursor.execute(statement)
+from verdicts.ledger.tests.making import fill, tamper
 
 
 @pytest.mark.django_db
@@ -180,32 +160,3 @@ def test_an_export_can_be_verified_without_us() -> None:
     reader = Reader()
     reader.read(Link(**{**line, "at": datetime.fromisoformat(line["at"])}) for line in lines)
     assert reader.end(count=3, last_hash=lines[-1]["entry_hash"]).why == ""
-
-
-@pytest.mark.django_db
-def test_the_page_shows_filters_and_exports(client: Client, olive: User, vera: User) -> None:
-    fill(3, olive)
-    viewer = client
-    viewer.force_login(vera)
-    page = viewer.get("/ledger/?person=olive&kind=verdict").content.decode()
-    assert "Primary: model 3" in page
-    assert "was not verified yet" in page
-    assert "Primary: model" not in viewer.get("/ledger/?person=nobody").content.decode()
-    export = viewer.get("/ledger/export.jsonl")
-    assert len(export.getvalue().splitlines()) == 3
-    assert viewer.post("/ledger/verify/").status_code == 403
-    client.force_login(olive)
-    done = client.post("/ledger/verify/", follow=True).content.decode()
-    assert "3 entries verified" in done
-
-
-@pytest.mark.django_db
-def test_a_broken_ledger_is_told_on_every_page(client: Client, vera: User) -> None:
-    fill(2)
-    tamper("UPDATE ledger_entry SET title = 'x' WHERE seq = 1")
-    verify_ledger()
-    assert Verification.objects.get().broken_seq == 1
-    client.force_login(vera)
-    page = client.get("/hosts/").content.decode()
-    assert "The ledger is broken" in page
-    assert "Entry 1 was changed" in page

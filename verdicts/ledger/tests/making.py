@@ -1,0 +1,29 @@
+"""Entries made for tests, and what somebody with the database's password can do to them."""
+
+from __future__ import annotations
+
+from django.db import connection
+
+from people.models import User
+from verdicts.ledger.services import append
+
+
+def fill(entries: int, actor: User | None = None, deployment: str = "toy") -> None:
+    for number in range(1, entries + 1):
+        append(
+            kind="verdict",
+            actor=actor,
+            subject_kind="verdict",
+            subject_id=number,
+            title=f"Primary: model {number}",
+            path="/deployments/toy/",
+            payload={"deployment": deployment, "number": number, "reason": "Größe 131K <b>"},
+        )
+
+
+def tamper(*statements: str) -> None:
+    """The trigger is no obstacle to them."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER IF EXISTS ledger_entry_never_changes")
+        for statement in statements:
+            cursor.execute(statement)
