@@ -59,6 +59,7 @@ bench: .venv/installed-dev
 	@$(BIN)/python -m runs.engine.bench $(ARGS)
 	@$(BIN)/python -m runs.memory.bench
 	@$(BIN)/python -m runs.traffic.bench
+	@$(BIN)/python -m runs.campaigns.bench
 
 clean:
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""What showing a million cycle and request rows costs: `python -m runs.campaigns.bench`."""
