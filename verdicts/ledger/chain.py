@@ -10,18 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 START = "0" * 64  # what the first entry is chained to
-ENCODER = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-)
+ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One entry as it is chained. `at` is UTC, to the microsecond."""
+    """One entry as it is chained. `at` is UTC, to the microsecond; None is no time any more."""
 
     seq: int
     kind: str
-    at: datetime
+    at: datetime | None
     actor_name: str
     subject_kind: str
     subject_id: int
@@ -52,13 +50,17 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
+def stamp(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 def hash_of(link: Link) -> str:
     """SHA-256 over everything but the hash itself."""
     return digest(
         [
             link.seq,
             link.kind,
-            link.at.astimezone(UTC).isoformat(timespec="microseconds"),
+            stamp(link.at),
             link.actor_name,
             link.subject_kind,
             link.subject_id,
@@ -86,7 +88,13 @@ class Reader:
         self._is_anchored = not anchor
 
     def read(self, links: Iterable[Link]) -> None:
-        rest = iter(links)
+        try:
+            self._read(iter(links))
+        except (TypeError, ValueError):
+            self.broken_seq = self.entries + 1
+            self.why = f"Entry {self.entries + 1} cannot be read: it holds what no entry can hold."
+
+    def _read(self, rest: Iterator[Link]) -> None:
         for link in rest:
             if not is_sound(link, self.entries + 1, self._head_hash):
                 place = Place(self.entries + 1, self._head_hash, self._hash_before)

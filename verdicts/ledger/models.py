@@ -22,7 +22,7 @@ class EntryKind(models.TextChoices):
 
 
 class EntryQuerySet(models.QuerySet["Entry"]):
-    """Reads only. The database refuses updates too, by a trigger of the first migration."""
+    """Reads only. The database refuses too, by triggers of the migrations."""
 
     def update(self, **changes: Any) -> NoReturn:
         raise LedgerIsAppendOnly("An entry of the ledger never changes.")
@@ -32,7 +32,11 @@ class EntryQuerySet(models.QuerySet["Entry"]):
 
 
 class Entry(models.Model):
-    """One entry. `entry_hash` covers every field above it and `previous_hash`."""
+    """One entry. `entry_hash` covers every field above it.
+
+    The person stands here by user name, which is unique: a foreign key would have to be emptied
+    when the person is deleted, and nothing here may change.
+    """
 
     seq = models.PositiveBigIntegerField(unique=True, help_text="from 1, without gaps")
     kind = models.CharField(max_length=12, choices=EntryKind)

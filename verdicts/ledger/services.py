@@ -56,7 +56,7 @@ def append(
     head, _ = Head.objects.select_for_update().get_or_create(
         pk=HEAD, defaults={"last_hash": START}
     )
-    content = json.loads(json.dumps(payload, cls=DjangoJSONEncoder))
+    content = plain(payload)
     link = Link(
         seq=head.count + 1,
         kind=EntryKind(kind),
@@ -76,6 +76,20 @@ def append(
     head.count, head.last_hash = link.seq, link.entry_hash
     head.save()
     return entry
+
+
+def plain(payload: dict[str, Any]) -> Any:
+    """As every database gives it back: dates as text, whole numbers without a fraction.
+
+    Raises ValueError for a number that JSON does not have.
+    """
+    text = json.dumps(payload, cls=DjangoJSONEncoder, allow_nan=False)
+    return json.loads(text, parse_float=_shortest)
+
+
+def _shortest(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def record_verdict(verdict: Verdict) -> Entry:
@@ -105,9 +119,21 @@ def record_verdict(verdict: Verdict) -> Entry:
 
 
 def read_chain(*, after_seq: int = 0) -> Iterator[Link]:
-    """Entries in order, some thousand rows at a time."""
+    """Entries in order, some thousand rows at a time.
+
+    One at a time from a row on that cannot be read: the ValueError then comes in its place.
+    """
+    try:
+        for link in _links(after_seq, ROWS_AT_ONCE):
+            yield link
+            after_seq = link.seq
+    except ValueError:
+        yield from _links(after_seq, 1)
+
+
+def _links(after_seq: int, at_once: int) -> Iterator[Link]:
     rows = Entry.objects.filter(seq__gt=after_seq).order_by("seq").values(*LINK_FIELDS)
-    return (Link(**row) for row in rows.iterator(chunk_size=ROWS_AT_ONCE))
+    return (Link(**row) for row in rows.iterator(chunk_size=at_once))
 
 
 def read_head() -> tuple[int, str]:

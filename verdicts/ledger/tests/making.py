@@ -22,8 +22,9 @@ def fill(entries: int, actor: User | None = None, deployment: str = "toy") -> No
 
 
 def tamper(*statements: str) -> None:
-    """The trigger is no obstacle to them."""
+    """Triggers are no obstacle to them."""
+    on_table = "" if connection.vendor == "sqlite" else " ON ledger_entry"
     with connection.cursor() as cursor:
-        cursor.execute("DROP TRIGGER IF EXISTS ledger_entry_never_changes")
+        cursor.execute(f"DROP TRIGGER IF EXISTS ledger_entry_never_changes{on_table}")
         for statement in statements:
             cursor.execute(statement)

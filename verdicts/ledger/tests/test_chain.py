@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from datetime import datetime
+from datetime import date, datetime
+from importlib import import_module
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
 from people.models import User
-from verdicts.ledger.chain import Link, Reader
+from verdicts.ledger.chain import Link, Reader, canonical
 from verdicts.ledger.export import json_lines
 from verdicts.ledger.models import Entry, Head, LedgerIsAppendOnly
 from verdicts.ledger.services import append, verify_ledger
@@ -123,6 +124,43 @@ def test_nothing_here_is_changed_or_deleted_by_our_own_code() -> None:
         Entry.objects.update(title="x")
     with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
         connection.cursor().execute("UPDATE ledger_entry SET title = 'x'")
+
+
+@pytest.mark.django_db
+def test_the_database_itself_deletes_nothing() -> None:
+    fill(1)
+    # Taken away once for all tests (conftest.py), put back here.
+    refusal = import_module("verdicts.ledger.migrations.0003_refuse_deletes")
+    refusal.add(None, connection.schema_editor())
+    with pytest.raises(DatabaseError, match="never deleted"), transaction.atomic():
+        connection.cursor().execute("DELETE FROM ledger_entry")
+    assert Entry.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_figures_read_the_same_from_every_database() -> None:
+    """PostgreSQL's jsonb gives 1e16 and -0.0 back as whole numbers, SQLite as they were."""
+    entry = append(
+        kind="evidence",
+        actor=None,
+        subject_kind="run",
+        subject_id=1,
+        title="Counted",
+        payload={"bytes": 1e16, "share": 0.1, "drift": -0.0, "day": date(2026, 1, 2)},
+    )
+    assert canonical(entry.payload) == (
+        b'{"bytes":10000000000000000,"day":"2026-01-02","drift":0,"share":0.1}'
+    )
+    assert verify_ledger().why == ""
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        append(
+            kind="evidence",
+            actor=None,
+            subject_kind="run",
+            subject_id=1,
+            title="Counted",
+            payload={"share": float("nan")},
+        )
 
 
 @pytest.mark.django_db
