@@ -48,6 +48,8 @@ def test_olive_plans_a_sweep_and_watches_it_fill_in_two_browsers(
     for view in (page, second):
         expect(view.locator(".mark", has_text="Finished")).to_be_visible(timeout=WHOLE_SWEEP_MS)
         expect(view.locator(measured)).to_have_count(4)
+    expect(page.locator(".chart-finding").first).to_contain_text("completes")
+    expect(page.locator(".chart-picture svg").first).to_be_visible()
     page.locator(".heat td.square-done a").first.click()
     page.wait_for_url(re.compile(r"/runs/\d+/$"))
     expect(page.get_by_text(re.compile(r"Sweep #\d+, cell \d"))).to_be_visible()
