@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 START = "0" * 64  # what the first entry is chained to
 ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -72,6 +72,13 @@ def hash_of(link: Link) -> str:
     )
 
 
+class Head(NamedTuple):
+    """What is kept beside the chain: how many entries there are, and the hash of the last."""
+
+    entries: int
+    last_hash: str
+
+
 class Reader:
     """Reads the chain in order, in as many parts as come, up to the first broken entry.
 
@@ -85,7 +92,7 @@ class Reader:
         self._head_hash = START
         self._hash_before = ""
         self._anchor = anchor.strip().lower()
-        self._is_anchored = not anchor
+        self._is_anchored = self._anchor in ("", START)
 
     def read(self, links: Iterable[Link]) -> None:
         try:
@@ -104,13 +111,16 @@ class Reader:
             self._hash_before, self._head_hash = self._head_hash, link.entry_hash
             self._is_anchored = self._is_anchored or link.entry_hash == self._anchor
 
-    def end(self, *, count: int, last_hash: str) -> Verified:
-        """All was read: compare with what the head says."""
-        if not self.why:
-            self._compare(count, last_hash)
+    def end(self, head: Head | None = None) -> Verified:
+        """All was read: compare with what the head says, where there is one."""
+        if head and not self.why:
+            self._compare(head)
+        if not self.why and not self._is_anchored:
+            self.why = "The anchor is nowhere in the chain: it was written anew since then."
         return Verified(self.entries, self._head_hash, self.broken_seq, self.why)
 
-    def _compare(self, count: int, last_hash: str) -> None:
+    def _compare(self, head: Head) -> None:
+        count, last_hash = head
         if self.entries < count:
             self.broken_seq = self.entries + 1
             self.why = (
@@ -122,8 +132,6 @@ class Reader:
         elif self._head_hash != last_hash:
             self.broken_seq = self.entries
             self.why = "The last entry is not the one that the head of the ledger names."
-        elif not self._is_anchored:
-            self.why = "The anchor is nowhere in the chain: it was written anew since then."
 
 
 def is_sound(link: Link, expected: int, previous: str) -> bool:
@@ -163,7 +171,8 @@ def _misnumbered(seq: int, expected: int) -> str:
     gone = f"Entry {expected} is"
     if seq > expected + 1:
         gone = f"Entries {expected} to {seq - 1} are"
-    return f"{gone} missing: after entry {expected - 1} comes entry {seq}."
+    before = f"after entry {expected - 1} comes" if expected > 1 else "it begins with"
+    return f"{gone} missing: {before} entry {seq}."
 
 
 def _unchained(link: Link, place: Place, rest: Iterator[Link]) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from people.access import Action, require
 from people.models import User
+from verdicts.ledger import chain
 from verdicts.ledger.chain import START, Link, Reader, Verified, digest, hash_of
 from verdicts.ledger.models import Entry, EntryKind, Head, Verification
 from verdicts.models import Verdict
@@ -136,10 +137,9 @@ def _links(after_seq: int, at_once: int) -> Iterator[Link]:
     return (Link(**row) for row in rows.iterator(chunk_size=at_once))
 
 
-def read_head() -> tuple[int, str]:
-    """How many entries there are, and the hash of the last."""
+def read_head() -> chain.Head:
     row = Head.objects.filter(pk=HEAD).values_list("count", "last_hash").first()
-    return row or (0, START)
+    return chain.Head(*(row or (0, START)))
 
 
 def verify_ledger(*, anchor: str = "", at: datetime | None = None) -> Verified:
@@ -149,10 +149,10 @@ def verify_ledger(*, anchor: str = "", at: datetime | None = None) -> Verified:
     while True:
         before = reader.entries
         reader.read(read_chain(after_seq=before))
-        count, last_hash = read_head()
-        if reader.why or reader.entries in (before, count):
+        head = read_head()
+        if reader.why or reader.entries in (before, head.entries):
             break
-    found = reader.end(count=count, last_hash=last_hash)
+    found = reader.end(head)
     Verification.objects.create(
         at=at or timezone.now(),
         entries=found.entries,

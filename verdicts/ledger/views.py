@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from runs.views import person_of
 from verdicts.ledger import selectors, services
-from verdicts.ledger.export import json_lines
+from verdicts.ledger.export import stream
 from verdicts.ledger.filters import EntryFilter
 from verdicts.ledger.models import Entry, EntryKind
 
@@ -74,6 +74,6 @@ def ledger_verify(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ledger_export(request: HttpRequest) -> StreamingHttpResponse:
-    answer = StreamingHttpResponse(json_lines(), content_type="application/jsonl")
+    answer = StreamingHttpResponse(stream(), content_type="application/jsonl")
     answer["Content-Disposition"] = 'attachment; filename="ledger.jsonl"'
     return answer

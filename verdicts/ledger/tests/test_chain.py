@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from datetime import date, datetime
+from datetime import date
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
 from people.models import User
-from verdicts.ledger.chain import Link, Reader, canonical
-from verdicts.ledger.export import json_lines
+from verdicts.ledger.chain import canonical
+from verdicts.ledger.export import json_lines, verify_export
 from verdicts.ledger.models import Entry, Head, LedgerIsAppendOnly
 from verdicts.ledger.services import append, verify_ledger
 from verdicts.ledger.tests.making import fill, tamper
@@ -192,9 +192,33 @@ def test_writers_at_one_moment_never_fork_the_chain() -> None:
 
 
 @pytest.mark.django_db
-def test_an_export_can_be_verified_without_us() -> None:
+def test_an_export_verifies_without_the_database_and_anchors_it(tmp_path: Path) -> None:
     fill(3)
-    lines = [json.loads(line) for line in json_lines()]
-    reader = Reader()
-    reader.read(Link(**{**line, "at": datetime.fromisoformat(line["at"])}) for line in lines)
-    assert reader.end(count=3, last_hash=lines[-1]["entry_hash"]).why == ""
+    export = tmp_path / "ledger.jsonl"
+    lines = list(json_lines())
+    export.write_text("".join(lines), "utf-8")
+    fill(1)
+    call_command("verify_ledger", export=export)
+    for broken, seq in (
+        ([lines[0], lines[2]], 2),
+        ([lines[1], lines[0], lines[2]], 1),
+        ([lines[0], lines[1].replace("model 2", "model 9"), lines[2]], 2),
+        ([lines[0], "[1]", lines[2]], 2),
+        ([lines[0], "{}"], 2),
+    ):
+        assert verify_export(broken).broken_seq == seq
+
+
+@pytest.mark.django_db
+def test_a_ledger_written_anew_from_end_to_end_is_found_against_an_export(tmp_path: Path) -> None:
+    fill(3)
+    export = tmp_path / "ledger.jsonl"
+    with export.open("w", encoding="utf-8") as file:
+        call_command("export_ledger", stdout=file)
+    tamper("DELETE FROM ledger_entry", "DELETE FROM ledger_head")
+    fill(4, deployment="forged")
+    call_command("verify_ledger")
+    with pytest.raises(CommandError, match="nowhere in the chain"):
+        call_command("verify_ledger", export=export)
+    with pytest.raises(CommandError, match="cannot be read: No such file"):
+        call_command("verify_ledger", export=tmp_path / "other")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from people.models import User
+from verdicts.ledger import export
 from verdicts.ledger.models import Entry, Verification
 from verdicts.ledger.services import append, verify_ledger
 from verdicts.ledger.tests.making import fill, tamper
+from verdicts.models import Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -130,9 +135,27 @@ def test_the_api_gives_entries_and_what_the_last_verification_found(
     assert state["head_hash"] == Entry.objects.get(seq=4).entry_hash
 
 
-def test_the_export_is_every_entry_in_order(viewer: Client, olive: User) -> None:
-    fill(3, olive)
-    export = viewer.get("/ledger/export.jsonl")
-    lines = [json.loads(line) for line in export.getvalue().splitlines()]
-    assert [line["seq"] for line in lines] == [1, 2, 3]
+async def whole(answer: Any) -> bytes:
+    return b"".join([part async for part in answer.streaming_content])
+
+
+def test_the_export_streams_every_entry_in_order(
+    viewer: Client, olive: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "LINES_AT_ONCE", 2)
+    fill(5, olive)
+    text = async_to_sync(whole)(viewer.get("/ledger/export.jsonl"))
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["seq"] for line in lines] == [1, 2, 3, 4, 5]
     assert lines[2]["previous_hash"] == lines[1]["entry_hash"]
+
+
+def test_the_reports_verdicts_are_entered_once() -> None:
+    for _ in range(2):
+        call_command("load_report")
+    verdicts = Entry.objects.filter(kind="verdict")
+    assert verdicts.count() == Verdict.objects.count() == 21
+    assert set(verdicts.values_list("subject_id", flat=True)) == set(
+        Verdict.objects.values_list("pk", flat=True)
+    )
+    assert verify_ledger().why == ""
