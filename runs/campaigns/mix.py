@@ -56,7 +56,7 @@ Checks = list[dict[str, Any]]
 
 def chat_parts(revision: Revision, *, tools: bool) -> dict[str, Checks]:
     light = [ask("identity"), ask("marker"), ask("stream")]
-    medium = fitting(MEDIUM_TOKENS, revision.context_per_slot)
+    medium = medium_tokens(revision.context_per_slot)
     structured = [ask("json"), ask("tool")] if tools else []
     usual = [*light, *structured, ask("long", tokens=medium), ask("repeat", tokens=medium)]
     return {
@@ -81,11 +81,9 @@ def ask(key: str, **params: Any) -> dict[str, Any]:
     return {"key": key, "params": params}
 
 
-def fitting(tokens: int, per_slot: int | None) -> int:
-    """A size that leaves room for the answer; half of a slot that is small."""
-    if per_slot is None or tokens + ROOM_TOKENS <= per_slot:
-        return tokens
-    return max(256, per_slot // 2)
+def medium_tokens(per_slot: int | None) -> int:
+    """An eighth of a small slot, so that a cycle stays short where slots are."""
+    return MEDIUM_TOKENS if per_slot is None else min(MEDIUM_TOKENS, max(256, per_slot // 8))
 
 
 def long_tokens(per_slot: int | None) -> int:
@@ -93,7 +91,7 @@ def long_tokens(per_slot: int | None) -> int:
     if per_slot is None:
         return 8192
     fits = (size for size in LONG_TOKENS if size + ROOM_TOKENS <= per_slot)
-    return next(fits, fitting(MEDIUM_TOKENS, per_slot))
+    return next(fits, medium_tokens(per_slot))
 
 
 def at_once(revision: Revision) -> int:
