@@ -21,8 +21,23 @@ class EntryKind(models.TextChoices):
     EVIDENCE = "evidence", "Evidence counted"
 
 
+class DeploymentOf(models.Func):
+    """The deployment that a payload names, written as its index has it: text in both databases."""
+
+    template = "json_extract(%(expressions)s, '$.deployment')"
+    output_field = models.CharField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "(%(expressions)s ->> 'deployment')"
+        return super().as_sql(compiler, connection, template=template, **context)
+
+
 class EntryQuerySet(models.QuerySet["Entry"]):
     """Reads only. The database refuses too, by triggers of the migrations."""
+
+    def about(self, slug: str) -> EntryQuerySet:
+        """Of one deployment."""
+        return self.alias(deployment=DeploymentOf("payload")).filter(deployment=slug)
 
     def update(self, **changes: Any) -> NoReturn:
         raise LedgerIsAppendOnly("An entry of the ledger never changes.")
@@ -59,6 +74,9 @@ class Entry(models.Model):
             models.Index(fields=["kind", "-seq"]),
             models.Index(fields=["actor_name", "-seq"]),
             models.Index(fields=["subject_kind", "subject_id"]),
+            models.Index(
+                DeploymentOf("payload"), models.F("seq").desc(), name="ledger_entry_deployment"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -150,7 +150,9 @@ def test_the_export_streams_every_entry_in_order(
     assert lines[2]["previous_hash"] == lines[1]["entry_hash"]
 
 
-def test_the_reports_verdicts_are_entered_once() -> None:
+def test_the_reports_verdicts_are_entered_once_and_found_from_their_deployment(
+    viewer: Client,
+) -> None:
     for _ in range(2):
         call_command("load_report")
     verdicts = Entry.objects.filter(kind="verdict")
@@ -159,3 +161,8 @@ def test_the_reports_verdicts_are_entered_once() -> None:
         Verdict.objects.values_list("pk", flat=True)
     )
     assert verify_ledger().why == ""
+    verdict = verdicts.get(payload__deployment="qwen3-embedding-4b-llama-cpp")
+    query = f"?deployment={verdict.payload['deployment']}"
+    deployment = viewer.get(f"/deployments/{verdict.payload['deployment']}/").content.decode()
+    assert f'href="/ledger/{query}"' in deployment
+    assert shown(viewer, query) == [verdict.seq]
