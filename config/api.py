@@ -19,6 +19,7 @@ import runs.compare.api as comparing
 import runs.follow_ups.api as follow_ups
 import runs.launch.api as launch
 import runs.memory.api as memory
+import runs.sweeps.api as sweeps
 import runs.traffic.api as traffic
 import verdicts.ledger.api as ledger
 import verdicts.notifications.api as notifications
@@ -38,6 +39,8 @@ router.register("claims", catalog.Claims, "claim")
 router.register("follow-ups", follow_ups.FollowUps, "follow-up")
 router.register("suites", runs.Suites, "suite")
 router.register("runs", runs.Runs, "run")
+router.register("sweeps", sweeps.Sweeps, "sweep")
+router.register("sweep-cells", sweeps.Cells, "sweep-cell")
 router.register("campaigns", campaigns.Campaigns, "campaign")
 router.register("cycles", campaigns.Cycles, "cycle")
 router.register("campaign-notes", campaigns.Notes, "campaign-note")

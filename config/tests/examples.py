@@ -65,6 +65,8 @@ EXAMPLES = (
     Example(Action.CONTROL_CAMPAIGN, "/campaigns/{campaign}/pause/", "campaign-pause"),
     Example(Action.CONTROL_CAMPAIGN, "campaigns/{campaign}/end/"),
     Example(Action.CONTROL_SWEEP, "/sweeps/{sweep}/cancel/", "sweep-cancel"),
+    Example(Action.START_SWEEP, "sweeps/"),
+    Example(Action.CONTROL_SWEEP, "sweeps/{sweep}/cancel/"),
     Example(Action.IMPORT_TRAFFIC, "/traffic/upload/", "traffic-upload"),
     Example(Action.EDIT_FOLLOW_UP, "/follow-ups/new/", "follow-up-new"),
     Example(Action.EDIT_FOLLOW_UP, "follow-ups/"),
@@ -107,6 +109,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "suites/": {"key": "own", "name": "Own", "checks": [{"key": "chat"}]},
     "follow-ups/": {"text": "Ask again at night."},
     "claims/": {"subject": "fast", "source": "a forum"},
+    "sweeps/": {"deployment": "toy-llama-cpp", "client_concurrency": [1]},
     "campaigns/": {"deployment": "toy-llama-cpp", "kind": "canary"},
     "policies/": {"role": "agent_route", "note": "why", "gates": []},
     "waivers/": {

@@ -30,7 +30,11 @@ def listed_sweeps() -> QuerySet[Sweep]:
 
 
 def deployments_swept() -> QuerySet[Deployment]:
-    return Deployment.objects.filter(sweeps__isnull=False).distinct()
+    """Swept here, or by a report that tells of runtime parallel."""
+    reported = Q(figures__metric="ttft_mean_s", figures__workload__contains=", p") | Q(
+        figures__metric="wall_s", figures__workload__icontains="NUM_PARALLEL"
+    )
+    return Deployment.objects.filter(Q(sweeps__isnull=False) | reported).distinct()
 
 
 def cells_of(sweep: Sweep) -> list[SweepCell]:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from catalog.models import Deployment
 from people.access import Action, require
 from runs.explain import explain
-from runs.plots import drawn_rows
+from runs.plots import Chart, drawn_rows
 from runs.plots.chart import CSV_COLUMNS
 from runs.selectors import has_worker
 from runs.sweeps import services
@@ -25,7 +25,8 @@ from runs.sweeps.grid import GridRefused
 from runs.sweeps.heatmap import METRICS, heatmaps
 from runs.sweeps.models import OVER, Sweep, SweepState
 from runs.sweeps.planning import Draft, plan_sweep
-from runs.sweeps.reading.report import report_of
+from runs.sweeps.reading.charts import reported_chart
+from runs.sweeps.reading.report import imported_for, report_of
 from runs.sweeps.selectors import cells_of, deployments_swept, listed_sweeps, progress_of
 from runs.views import person_of
 from runs.views.tables import csv_response
@@ -51,8 +52,16 @@ def sweep_list(request: HttpRequest) -> HttpResponse:
         "is_filtered": any(chosen.values()),
         "states": SweepState.choices,
         "deployments": deployments_swept(),
+        "reported": reported(chosen["deployment"]),
     }
     return render(request, "sweeps/list.html", context)
+
+
+def reported(slug: str) -> Chart | None:
+    """What a report says about parallel on the chosen deployment, if it says anything."""
+    deployment = Deployment.objects.filter(slug=slug).first() if slug else None
+    figures = imported_for(deployment) if deployment else []
+    return reported_chart(figures) if figures else None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

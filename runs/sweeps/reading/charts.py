@@ -219,6 +219,28 @@ def imported_points(figures: Sequence[ImportedFigure], by: str) -> list[Any]:
     ]
 
 
+def reported_chart(figures: Sequence[ImportedFigure], csv_url: str = "") -> Chart:
+    """A report's figures alone, on the axis that a sweep of the deployment would have."""
+    rows = [[f"p{imported_x(f)}", f.workload, f.value, f.unit] for f in figures]
+    found = ", ".join(f"p{imported_x(f)} {f.value:g} {f.unit}" for f in figures if f.value)
+    name = "TTFT, mean, s" if figures[0].metric.startswith("ttft") else "whole request, s"
+    return Chart(
+        key="reported",
+        title=f"Reported: {figures[0].workload.split(', p')[0]}",
+        sentence=f"The report says {found}. Nothing of it was measured here.",
+        figure=build(
+            imported_points(figures, "parallel"),
+            x_title=AXES["parallel"],
+            axes=[Axis(name)],
+            x_ticks={float(x): str(x) for f in figures if (x := imported_x(f))},
+            height=300,
+        ),
+        table=Table(["Parallel", "Workload", "Value", "Unit"], rows),
+        csv_url=csv_url,
+        note=f"Imported from the report of {figures[0].reported_on:%Y-%m-%d}; never counted.",
+    )
+
+
 def imported_x(figure: ImportedFigure) -> int | None:
     """The runtime parallel that a report's line is about: its position, or `pN` in its words."""
     if figure.x_label.isdecimal():
