@@ -43,7 +43,7 @@ async def test_a_server_that_is_gone_behind_a_proxy_is_a_clear_failure(tmp_path:
     gone = f"http://127.0.0.1:{free_port()}"
     with nginx(tmp_path, gone) as proxy:
         report = await run(
-            f"{proxy}/v1", "marker", "stream", model="m", runtime="llama-cpp", layer="proxy",
+            f"{proxy}/v1", "marker", "stream", model="m", runtime="llama.cpp", layer="proxy",
             server_url=f"{gone}/v1",
         )  # fmt: skip
     assert report.outcome is Outcome.FAIL

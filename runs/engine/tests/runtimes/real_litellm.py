@@ -60,6 +60,21 @@ async def test_answers_pass_through_a_gateway_and_identity_does_not(demo_server:
     assert report.identity_after.status == "alias_only"
 
 
+async def test_with_the_server_behind_it_known_a_gateway_is_clean_as_a_layer(
+    demo_server: str,
+) -> None:
+    with gateway(demo_server) as base_url:
+        report = await run(
+            base_url, *SMOKE.checks, CheckSpec("tool"), CheckSpec("concurrency", {"clients": 4}),
+            model=NAME, runtime="llama.cpp", api_key_env="LAB_KEY", layer="gateway",
+            server_url=demo_server, server_model="smollm2-135m",
+        )  # fmt: skip
+    assert report.outcome is Outcome.CLEAN_PASS, report.explanation
+    assert report.identity_after.status == "verified"
+    assert report.identity_after.sentence.startswith("Read at the server behind the gateway:")
+    assert {request.model_reported for request in report.requests} == {NAME}
+
+
 async def test_a_server_that_dies_behind_a_gateway_is_never_a_pass() -> None:
     with running_demo("--slots", "1", "--context-per-slot", "2048") as upstream:
         process = (await discover(upstream)).process
