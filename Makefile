@@ -38,9 +38,12 @@ setup: .venv/installed $(if $(filter-out 0,$(DEMO)),.venv/installed-demo)
 test-setup: .venv/installed-dev .venv/installed-demo
 	@tests/prepare.sh
 
-# Two files at a time; `make test ARGS="-n 0 -x"` runs them one by one.
+# What times real servers runs alone; of the rest two files at a time.
+ALONE = runs/engine runs/memory demo
+TOGETHER = tests people catalog verdicts config runs --ignore=runs/engine --ignore=runs/memory
 test: test-setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest $(ALONE) $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TOGETHER) $(ARGS)
 
 # Real runtimes, each in an environment of its own under var/; what cannot be installed is named.
 test-runtimes: test-setup
