@@ -17,6 +17,7 @@ from runs.campaigns.selectors import cycle_facts
 from runs.campaigns.standing import Standing, Terms, standing, would_fail_now
 from runs.models import RunRequest
 from runs.plots import Chart
+from runs.traffic.selectors import Counted, completed_between
 
 WALL_PLACES = 48
 WORST_REQUESTS = 8
@@ -131,6 +132,14 @@ def failed_cycles(campaign: Campaign) -> QuerySet[Cycle]:
         campaign.cycles.exclude(outcome="clean_pass")
         .exclude(state=CycleState.RUNNING)
         .order_by("-number")
+    )
+
+
+def real_traffic(campaign: Campaign) -> Counted:
+    """What a proxy reported of the same revision and layer meanwhile: shown beside, apart."""
+    until = campaign.finished_at or timezone.now()
+    return completed_between(
+        campaign.deployment, campaign.revision, campaign.layer, campaign.started_at, until
     )
 
 

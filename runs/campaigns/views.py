@@ -58,6 +58,7 @@ def campaign_detail(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         **live_context(request, campaign),
         "charts": showing.charts(campaign),
+        "traffic": showing.real_traffic(campaign),
         "worst": showing.worst_requests(campaign),
         "failed": showing.failed_cycles(campaign)[:20],
         "extend": ExtendForm(),

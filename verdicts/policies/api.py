@@ -47,7 +47,7 @@ class GateData(serializers.Serializer):
     check = serializers.ChoiceField(CHECK_CHOICES, default="", allow_blank=True)
     campaign = serializers.ChoiceField(Kind.choices, default="", allow_blank=True)
     params: Any = AskedData(required=False)
-    min_count = serializers.IntegerField(min_value=1, max_value=100, default=1)
+    min_count = serializers.IntegerField(min_value=1, max_value=10_000_000, default=1)
     freshness_days = serializers.IntegerField(min_value=1, max_value=365, default=30)
     ttft_max_ms = serializers.FloatField(min_value=1, allow_null=True, default=None)
     decode_min_tps = serializers.FloatField(min_value=0.1, allow_null=True, default=None)

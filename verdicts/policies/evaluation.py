@@ -16,6 +16,7 @@ from verdicts.policies.evidence import (
     Evidence,
     Ref,
     Subject,
+    TrafficRecord,
     WaiverRecord,
 )
 from verdicts.policies.gates import SLOTS, Gate, GateKind
@@ -24,6 +25,7 @@ CLEAN = "clean_pass"
 SAME_SIZE = 0.01  # a prompt may be a hundredth shorter, for the room that the answer needs
 EARLIER = {"gateway": ("direct",), "proxy": ("direct",)}
 DAY_S = 86400
+MOSTLY = 0.99  # of reported requests that were decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def evaluate(
 def judge(gate: Gate, evidence: Evidence, subject: Subject, now: datetime) -> GateResult:
     if gate.kind == GateKind.CAMPAIGN:
         state, sentence, refs = judge_campaign(gate, evidence.campaigns, subject, now)
+    elif gate.kind == GateKind.TRAFFIC:
+        state, sentence, refs = judge_traffic(gate, evidence.traffic, subject, now)
     elif missing := earlier_layer_missing(gate, evidence.checks, subject):
         state, sentence, refs = "missing", missing, ()
     elif gate.params.get("clients") == SLOTS and (unfit := unfit_slots(subject)):
@@ -296,6 +300,34 @@ def not_yet(gate: Gate, ours: Sequence[CampaignRecord], real: Sequence[CampaignR
     if ours:
         return f"Only a rehearsal: {ours[-1].ref}. A rehearsal never counts."
     return f"No {gate.campaign} of this revision yet."
+
+
+# --- traffic ---
+
+
+def judge_traffic(
+    gate: Gate, records: Sequence[TrafficRecord], subject: Subject, now: datetime
+) -> Found:
+    """Enough completed ones, and nearly all of them. Without references, since every hour adds
+    some: an approval does not turn stale by that."""
+    ours = [
+        r
+        for r in records
+        if r.revision_fingerprint == subject.revision_fingerprint
+        and r.layer == gate.layer
+        and 0 <= age_days(r.start, now) <= gate.freshness_days
+    ]
+    completed = sum(record.completed for record in ours)
+    decided = completed + sum(record.not_completed for record in ours)
+    within = f"within {gate.freshness_days} days"
+    if not decided:
+        return "missing", f"Nothing was reported for the {gate.layer} layer {within}.", ()
+    said = f"{completed:,} of {decided:,} reported requests completed {within}"
+    if completed < MOSTLY * decided:
+        return "fail", f"{said}; {MOSTLY:.0%} are needed.", ()
+    if completed < gate.min_count:
+        return "missing", f"{said}; {gate.min_count:,} are needed.", ()
+    return "pass", f"{said} ({completed / decided:.2%}), as the proxy reported it.", ()
 
 
 # --- words ---

@@ -81,6 +81,17 @@ class CampaignRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TrafficRecord:
+    """Requests that a proxy reported for one hour, by what they count as. Origin: server."""
+
+    revision_fingerprint: str
+    layer: str
+    start: datetime
+    completed: int
+    not_completed: int
+
+
+@dataclass(frozen=True, slots=True)
 class WaiverRecord:
     """A waiver that held at the moment of the evaluation."""
 
@@ -111,6 +122,7 @@ class Evidence:
     checks: tuple[CheckRecord, ...] = ()
     campaigns: tuple[CampaignRecord, ...] = ()
     waivers: tuple[WaiverRecord, ...] = ()
+    traffic: tuple[TrafficRecord, ...] = ()
 
 
 def known(value: Any) -> int | None:

@@ -19,6 +19,7 @@ KIND_CHOICES = [
     (GateKind.IDENTITY, "Identity verified"),
     (GateKind.MEMORY, "Memory observed and within its guards"),
     (GateKind.CAMPAIGN, "A campaign passed"),
+    (GateKind.TRAFFIC, "Reported requests completed"),
 ]
 
 
@@ -37,7 +38,10 @@ class GateForm(forms.Form):
     clients = forms.CharField(
         max_length=5, required=False, help_text=f"at one moment; a number or “{SLOTS}”"
     )
-    min_count = forms.IntegerField(min_value=1, max_value=100, initial=1, label="Clean runs")
+    min_count = forms.IntegerField(
+        min_value=1, max_value=10_000_000, initial=1, label="At least",
+        help_text="clean runs in a row, or reported requests",
+    )  # fmt: skip
     freshness_days = forms.IntegerField(
         min_value=1, max_value=365, initial=30, label="Not older than", help_text="days"
     )

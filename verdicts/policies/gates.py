@@ -18,6 +18,7 @@ class GateKind(StrEnum):
     CHECK = "check"  # a check that passed in a clean run
     MEMORY = "memory"  # a check whose run had its memory observed, within every guard
     CAMPAIGN = "campaign"  # a canary, gate or soak that passed, never a rehearsal
+    TRAFFIC = "traffic"  # what a proxy reported of real requests within the last days
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,12 @@ COMPLETED = Gate(
 SOAK = Gate(
     "soak", "Soak of 7 days", GateKind.CAMPAIGN, campaign="soak", freshness_days=QUARTER_DAYS
 )
-TIME = (CANARY, COMPLETED, SOAK)
+# Reported by somebody else's program, so whether it may count is for each lab to decide.
+TRAFFIC = Gate(
+    "traffic", "Real traffic completes", GateKind.TRAFFIC, layer="proxy", min_count=1000,
+    freshness_days=7, counts=False,
+)  # fmt: skip
+TIME = (CANARY, COMPLETED, SOAK, TRAFFIC)
 
 
 def fresh(tokens: int) -> Gate:

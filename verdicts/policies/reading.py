@@ -37,6 +37,8 @@ def asks(gate: Gate) -> str:
         what = f"A {gate.campaign} that passed, never a rehearsal"
     elif gate.kind == GateKind.IDENTITY:
         what = "The real model behind the name, before and after"
+    elif gate.kind == GateKind.TRAFFIC:
+        what = f"{gate.min_count:,} requests that a proxy reported as completed"
     else:
         what = CHECKS[gate.check].title if gate.check in CHECKS else gate.check
     parts = [what, *contract(gate)]
@@ -51,7 +53,7 @@ def contract(gate: Gate) -> list[str]:
         parts.append("one client a slot" if clients == SLOTS else f"{clients} clients")
     if gate.kind != GateKind.CAMPAIGN:
         parts.append(f"{gate.layer} layer")
-    if gate.min_count > 1:
+    if gate.min_count > 1 and gate.kind != GateKind.TRAFFIC:
         parts.append(f"{gate.min_count} runs in a row")
     if gate.ttft_max_ms is not None:
         parts.append(f"TTFT at most {gate.ttft_max_ms:,.0f} ms")
@@ -179,6 +181,8 @@ def start_address(gate: Gate, deployment: Deployment) -> str:
         return address(
             "campaign-start", deployment=deployment.slug, kind=gate.campaign, layer=gate.layer
         )
+    if gate.kind == GateKind.TRAFFIC:
+        return address("traffic")
     suite = SUITES.get(gate.check or "identity", "contract")
     return address("run-start", deployment=deployment.slug, suite=suite, layer=gate.layer)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
@@ -15,6 +15,7 @@ from catalog.models import Deployment, Revision
 from runs.campaigns.models import Campaign
 from runs.campaigns.selectors import evidence_of as campaign_evidence
 from runs.models import Run, RunRequest, RunState
+from runs.traffic.models import Hour
 from verdicts.ledger.chain import digest
 from verdicts.policies.evaluation import Evaluation, GateResult, evaluate
 from verdicts.policies.evidence import (
@@ -24,12 +25,14 @@ from verdicts.policies.evidence import (
     Identity,
     Ref,
     Subject,
+    TrafficRecord,
     WaiverRecord,
     known,
 )
 from verdicts.policies.gates import SHIPPED, SHIPPED_BY
 from verdicts.policies.models import PolicyVersion, Role, Waiver
 
+TRAFFIC_DAYS = 31
 NEWEST_RUNS = 60  # of a revision: what is older has been measured again since
 RUN_FIELDS = (
     "id", "revision_id", "revision_fingerprint", "layer", "outcome", "failure_class",
@@ -83,7 +86,7 @@ def judged(
         context_per_slot=revision.context_per_slot,
     )
     waivers = tuple(w for w in evidence.waivers if w.role == role)
-    ours = Evidence(evidence.checks, evidence.campaigns, waivers)
+    ours = replace(evidence, waivers=waivers)
     return evaluate(policy.gate_list, ours, subject, at)
 
 
@@ -91,8 +94,12 @@ def evidence_at(revisions: Iterable[Revision], at: datetime) -> dict[int, Eviden
     """By revision, all that was over by then; a handful of queries for any number of them."""
     ids = [revision.pk for revision in revisions]
     checks, campaigns, waivers = check_records(ids, at), campaign_records(ids, at), waived(ids, at)
+    traffic = traffic_records(ids, at)
     return {
-        pk: Evidence(tuple(checks[pk]), tuple(campaigns[pk]), tuple(waivers[pk])) for pk in ids
+        pk: Evidence(
+            tuple(checks[pk]), tuple(campaigns[pk]), tuple(waivers[pk]), tuple(traffic[pk])
+        )
+        for pk in ids
     }
 
 
@@ -236,6 +243,25 @@ def waived(ids: list[int], at: datetime) -> dict[int, list[WaiverRecord]]:
                 waiver.person_name,
                 waiver.reason,
                 waiver.expires_at,
+            )
+        )
+    return found
+
+
+def traffic_records(ids: list[int], at: datetime) -> dict[int, list[TrafficRecord]]:
+    """Hours with reported requests, of the last weeks."""
+    rows = Hour.objects.filter(
+        revision__in=ids, start__gte=at - timedelta(days=TRAFFIC_DAYS), start__lte=at
+    ).order_by("start")
+    found: dict[int, list[TrafficRecord]] = defaultdict(list)
+    for row in rows.select_related("revision"):
+        found[row.revision_id].append(
+            TrafficRecord(
+                row.revision.fingerprint,
+                row.layer,
+                row.start,
+                row.completed,
+                row.not_completed,
             )
         )
     return found

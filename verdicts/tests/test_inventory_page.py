@@ -18,7 +18,7 @@ from runs.models import Outcome
 from verdicts.models import Verdict
 from verdicts.tests.lab import add_run
 
-QUERIES = 17  # three of them for the gate dots of all rows: runs, campaigns and policies
+QUERIES = 18  # four of them for the gate dots of all rows: runs, campaigns, traffic, policies
 
 
 @pytest.fixture

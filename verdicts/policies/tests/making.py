@@ -73,9 +73,9 @@ def meet_gates(
         checks = [
             meets(gate, revision)
             for gate in gates
-            if gate.layer == layer and gate.kind != GateKind.CAMPAIGN
+            if gate.layer == layer and gate.kind not in (GateKind.CAMPAIGN, GateKind.TRAFFIC)
         ]
-        most = max((g.min_count for g in gates if g.layer == layer), default=0)
+        most = max((g.min_count for g in gates if g.layer == layer and g.check), default=1)
         runs += [
             add_run(
                 deployment,

@@ -18,6 +18,7 @@ from verdicts.policies.evidence import (
     Identity,
     Ref,
     Subject,
+    TrafficRecord,
     WaiverRecord,
 )
 from verdicts.policies.gates import (
@@ -31,6 +32,7 @@ from verdicts.policies.gates import (
     SLOT_CAPACITY,
     SOAK,
     STREAM,
+    TRAFFIC,
     Gate,
     fresh,
 )
@@ -215,6 +217,32 @@ def test_a_campaign_counts_only_whole_real_and_of_this_revision(
     found = timed(CANARY, campaign(**changes))
     assert (found.state, said in found.sentence) == (state, True), found.sentence
     assert timed(SOAK, campaign()).state == "missing", "a canary is no soak"
+
+
+def hour(completed: int, not_completed: int = 0, **changes: Any) -> TrafficRecord:
+    sound = TrafficRecord(OURS, "proxy", NOW - timedelta(hours=2), completed, not_completed)
+    return replace(sound, **changes)
+
+
+@pytest.mark.parametrize(
+    ("hours", "state"),
+    [
+        ([], "missing"),
+        ([hour(600), hour(600)], "pass"),
+        ([hour(999)], "missing"),
+        ([hour(1000, 11)], "fail"),
+        ([hour(2000, revision_fingerprint=OTHER)], "missing"),
+        ([hour(2000, layer="gateway")], "missing"),
+        ([hour(2000, start=NOW - timedelta(days=8))], "missing"),
+    ],
+)
+def test_reported_traffic_is_a_gate_of_its_own_and_shipped_as_a_trial(
+    hours: list[TrafficRecord], state: str
+) -> None:
+    evidence = Evidence(traffic=tuple(hours))
+    assert evaluate([TRAFFIC], evidence, SUBJECT, NOW).gates[0].state == state
+    assert not TRAFFIC.counts
+    assert judged(STREAM).state == "missing", "and stands for no measurement"
 
 
 def test_a_waiver_shows_what_it_hides_and_only_where_the_policy_allows_it() -> None:

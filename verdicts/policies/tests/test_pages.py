@@ -66,7 +66,7 @@ def test_an_admin_previews_and_stores_a_version_and_its_change_is_told(
     client.post(EDIT, {**typed, "do": "store"})
     version = PolicyVersion.objects.get(role=Role.AGENT_ROUTE, is_current=True)
     assert (version.number, version.gate_list[1].ttft_max_ms) == (2, 50.0)
-    assert len(version.gate_list) == 19
+    assert len(version.gate_list) == 20
     assert "TTFT at most 50 ms" in page(client, "/policies/agent_route/")
     assert Entry.objects.filter(kind="policy", actor_name="ada").count() == 1
     assert client.post(EDIT, {**typed, "do": "store"}).status_code == 409, "edited meanwhile"
