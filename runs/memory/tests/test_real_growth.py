@@ -51,8 +51,9 @@ def test_it_measures_the_slope_that_the_model_file_promises(
     assert measured.fit is not None, report.explanation
     assert measured.fit.slope == pytest.approx(promised, rel=TOLERANCE)
     kept = [p.kept_bytes for p in growth_points(revision) if p.after_other_bytes is not None]
-    within = {"rel": 2 * TOLERANCE, "abs": HUGE_PAGES_BYTES}
-    assert kept == [pytest.approx(n * promised, **within) for n in SIZES]
+    assert kept == [
+        pytest.approx(n * promised, rel=2 * TOLERANCE, abs=HUGE_PAGES_BYTES) for n in SIZES
+    ]
 
     assert {"rss_bytes", "slots_busy", "prompt_tokens_total"} <= series_names(run.pk)
     counted = read_series(run.pk, "prompt_tokens_total").values
