@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import httpx
@@ -66,14 +68,18 @@ async def perform(
     task = asyncio.create_task(work.run())
     watch = _Watch(task, work, progress, cancel, stop_when)
     try:
-        await asyncio.wait({task})
+        await task
+    except asyncio.CancelledError:
+        if _is_cancelled():
+            raise  # by whoever called us, not by the watch
     finally:
         watch.end()
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-    if not task.cancelled():
-        task.result()
     return work.finish()
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class _Watch:
@@ -135,7 +141,6 @@ class _Work:
         self, client: httpx.AsyncClient, spec: RequestSpec, deadlines: Deadlines, limits: Limits
     ) -> None:
         self.exchange = Exchange(spec, started_ns=now_ns())
-        self.phase = "connecting"
         self._stamps = Stamps(started_ns=self.exchange.started_ns)
         self._client = client
         self._spec = spec
@@ -143,6 +148,14 @@ class _Work:
         self._limits = limits
         self._reader = BodyReader(content_type="", line_bytes=limits.line_bytes)
         self._stream: StampedStream | None = None
+        self._quiet_until_ns = 0  # no clock can run out before
+
+    @property
+    def phase(self) -> str:
+        """Where a person who watches sees it."""
+        if self.reading.tokens:
+            return "decode"
+        return "prefill" if self._stamps.sent_ns else "connecting"
 
     @property
     def reading(self) -> Reading:
@@ -166,7 +179,7 @@ class _Work:
         accept = "text/event-stream" if self._spec.stream else "application/json"
         return self._client.build_request(
             self._spec.method,
-            self._spec.path,
+            _address(str(self._client.base_url), self._spec.path),
             content=content,
             headers={"Accept": accept, **headers},
             extensions={"stamps": self._stamps},
@@ -175,14 +188,14 @@ class _Work:
     async def _read(self, response: httpx.Response) -> None:
         self._head(response)
         stream = self._stream = stamped(response)
-        chunks, reader = self.exchange.chunks, self._reader
-        async for at_ns, data in stream.stamped():
-            chunks.append((at_ns, data))
-            reader.feed(at_ns, data)
-            if reader.reading.is_oversized:
-                self.exchange.ending = Ending.LIMIT
-                self.exchange.error = "one line of the stream passed our limit"
-                return
+        reader, reading = self._reader, self._reader.reading
+        async for blocks in stream.stamped():
+            for at_ns, data in blocks:
+                reader.feed(at_ns, data)
+                if reading.is_oversized:
+                    self.exchange.ending = Ending.LIMIT
+                    self.exchange.error = "one line of the stream passed our limit"
+                    return
         self.exchange.ending, self.exchange.error = stream.ending, stream.error
 
     def _head(self, response: httpx.Response) -> None:
@@ -204,30 +217,38 @@ class _Work:
 
     def due(self) -> Ending | None:
         """The clock that has run out, if one has. Unstreamed answers have the total alone."""
-        self._advance()
-        now, exchange, reading = now_ns(), self.exchange, self.reading
-        started_s = (now - exchange.started_ns) / 1e9
-        if reading.done_ns is not None:
-            if (now - reading.done_ns) / 1e9 > GRACE_AFTER_DONE_S:
-                exchange.lingered = True
-                return Ending.COMPLETE
+        now, done_ns = now_ns(), self.reading.done_ns
+        if done_ns is not None:
+            self.exchange.lingered = now - done_ns > GRACE_AFTER_DONE_S * 1e9
+            return Ending.COMPLETE if self.exchange.lingered else None
+        if now < self._quiet_until_ns:
             return None
-        if started_s > self._deadlines.total_s:
-            return Ending.TOTAL_TIMEOUT
-        if not self._spec.stream:
-            return None
-        if not reading.tokens:
-            if started_s <= self._deadlines.prefill_s:
-                return None
-            return Ending.PREFILL_TIMEOUT if self._stamps.headers_ns else Ending.HEADERS_TIMEOUT
-        idle_s = (now - reading.tokens[-1].at_ns) / 1e9
-        return Ending.IDLE_TIMEOUT if idle_s > self._deadlines.idle_s else None
+        end_ns, ending = self._next_end(now)
+        if self._read_until_ns(now) > end_ns:
+            return ending
+        # A token that comes meanwhile starts the idle clock anew, so that no end is nearer.
+        self._quiet_until_ns = min(end_ns, now + int(self._deadlines.idle_s * 1e9))
+        return None
 
-    def _advance(self) -> None:
-        if self.reading.tokens:
-            self.phase = "decode"
-        elif self._stamps.sent_ns:
-            self.phase = "prefill"
+    def _read_until_ns(self, now: int) -> int:
+        """Now; or when the first came of what waits to be read, since it may be a token."""
+        unread_ns = self._stream.unread_ns if self._stream is not None else None
+        return now if unread_ns is None else unread_ns
+
+    def _next_end(self, now: int) -> tuple[int, Ending]:
+        """Which clock runs out first as things are, and when."""
+        deadlines, tokens = self._deadlines, self.reading.tokens
+        started_ns = self.exchange.started_ns
+        total_ns = started_ns + int(deadlines.total_s * 1e9)
+        if now > total_ns or not self._spec.stream:
+            return total_ns, Ending.TOTAL_TIMEOUT
+        if tokens:
+            end_ns, ending = tokens[-1].at_ns + int(deadlines.idle_s * 1e9), Ending.IDLE_TIMEOUT
+        else:
+            has_head = self._stamps.headers_ns is not None
+            ending = Ending.PREFILL_TIMEOUT if has_head else Ending.HEADERS_TIMEOUT
+            end_ns = started_ns + int(deadlines.prefill_s * 1e9)
+        return min((end_ns, ending), (total_ns, Ending.TOTAL_TIMEOUT), key=itemgetter(0))
 
     def stop(self, ending: Ending) -> None:
         """Record why; the caller cancels the work, which closes the connection."""
@@ -247,7 +268,6 @@ class _Work:
 
     def finish(self) -> tuple[Exchange, Reading]:
         """Close the books: the end is the last byte, the peer's close, or our own stop."""
-        self.phase = "done"
         exchange = self.exchange
         ended_by_itself = exchange.ending in (Ending.COMPLETE, Ending.EOF)
         reading = self._reader.close(is_whole=ended_by_itself)
@@ -264,6 +284,12 @@ class _Work:
                 or now_ns()
             )
         return exchange, reading
+
+
+@lru_cache(maxsize=64)
+def _address(base_url: str, path: str) -> httpx.URL:
+    """Joined and parsed once: httpx's URL parsing costs more than the rest of a request."""
+    return httpx.URL(base_url.rstrip("/") + path)
 
 
 def _media_type(response: httpx.Response) -> str:

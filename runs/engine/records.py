@@ -48,7 +48,7 @@ class RequestSpec:
 
 @dataclass(slots=True)
 class Exchange:
-    """The raw record. `chunks` are (monotonic ns, bytes) as they reached the data callback."""
+    """The raw record: when what happened, in monotonic ns, and how it ended."""
 
     spec: RequestSpec
     started_ns: int = 0  # before connecting
@@ -59,7 +59,6 @@ class Exchange:
     http_version: str = ""
     status: int | None = None
     headers: list[tuple[str, str]] = field(default_factory=list)
-    chunks: list[tuple[int, bytes]] = field(default_factory=list)
     ending: Ending = Ending.COMPLETE
     error: str = ""
     lingered: bool = False  # the server kept the connection open after the end of its stream

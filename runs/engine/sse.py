@@ -8,8 +8,8 @@ errors there. (WHATWG HTML, section 9.2, plus what real servers do.)
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class LineKind(StrEnum):
@@ -18,8 +18,7 @@ class LineKind(StrEnum):
     STRAY = "stray"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One event, comment or stray line. `at_ns`: when the last byte of its text had arrived."""
 
     kind: LineKind
@@ -39,6 +38,10 @@ class LineSplitter:
         self._after_cr = False
         self._at_start = True
 
+    @property
+    def is_between_lines(self) -> bool:
+        return not (self._rest or self._after_cr)
+
     def feed(self, data: bytes) -> list[bytes]:
         """The lines completed by these bytes, without their ends."""
         if self._after_cr and data[:1] == b"\n":
@@ -53,7 +56,7 @@ class LineSplitter:
         if self._at_start:
             text = self._strip_bom(text)
         *lines, self._rest = text.split(b"\n")
-        if len(self._rest) > self._limit or any(len(line) > self._limit for line in lines):
+        if len(text) > self._limit and any(len(x) > self._limit for x in (*lines, self._rest)):
             self.is_oversized = True
             self._rest = b""
             return []
@@ -84,6 +87,11 @@ class SSEParser:
     @property
     def is_oversized(self) -> bool:
         return self._lines.is_oversized
+
+    @property
+    def is_between_items(self) -> bool:
+        """Whatever comes next starts a new line of a new event."""
+        return self._lines.is_between_lines and not self._data and not self._event
 
     def feed(self, at_ns: int, data: bytes) -> list[Item]:
         """The items completed by this block."""
@@ -144,6 +152,11 @@ class NDJSONParser:
     @property
     def is_oversized(self) -> bool:
         return self._lines.is_oversized
+
+    @property
+    def is_between_items(self) -> bool:
+        """Whatever comes next starts a new line."""
+        return self._lines.is_between_lines
 
     def feed(self, at_ns: int, data: bytes) -> list[Item]:
         """The lines completed by this block."""

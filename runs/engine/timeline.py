@@ -74,7 +74,7 @@ def build_timeline(
     timeline.ttft_ms = since_sent(reading.tokens[0].at_ns)
     timeline.last_token_ms = since_sent(reading.tokens[-1].at_ns)
     timeline.token_chunks = len(reading.tokens)
-    timeline.token_offsets_ms = [ms_between(sent_ns, token.at_ns) for token in reading.tokens]
+    timeline.token_offsets_ms = [(token.at_ns - sent_ns) / 1e6 for token in reading.tokens]
     _add_gaps(timeline)
     _add_rates(timeline, reading, tokens, min_span_ms)
     if timeline.ttft_ms and tokens.prompt and not tokens.cached and exchange.spec.cache == "fresh":

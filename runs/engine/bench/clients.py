@@ -8,8 +8,10 @@ is plain iteration over lines on httpx's own network layer.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 
@@ -20,12 +22,13 @@ from runs.engine.records import RequestSpec
 from runs.engine.timeline import build_timeline, count_tokens
 from runs.engine.transport import open_client
 
-BODY = {
-    "model": "truth",
-    "stream": True,
-    "messages": [{"role": "user", "content": "Count from one to fifty."}],
-}
 WORD = b'"content":" word"'
+
+
+def body_of(request: int) -> dict[str, Any]:
+    """A chat whose seed tells the truth server which request it is."""
+    messages = [{"role": "user", "content": "Count from one to fifty."}]
+    return {"model": "truth", "stream": True, "messages": messages, "seed": request}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Ours:
         self._client = open_client(base_url=base_url, connect_s=30, limits=Limits())
 
     async def ask(self, request: int, path: str) -> None:
-        spec = RequestSpec("POST", path, BODY, stream=True, check="bench", label="")
+        spec = RequestSpec("POST", path, body_of(request), stream=True, check="bench", label="")
         exchange, reading = await perform(
             self._client, spec, deadlines=Deadlines(), limits=Limits()
         )
@@ -76,7 +79,7 @@ class Httpx:
 
     async def ask(self, request: int, path: str) -> None:
         sent_ns, arrivals_ns = now_ns(), []
-        async with self._client.stream("POST", path, json=BODY) as response:
+        async with self._client.stream("POST", path, json=body_of(request)) as response:
             async for line in response.aiter_lines():
                 if "content" in line:
                     arrivals_ns.append(now_ns())
@@ -94,9 +97,11 @@ class Floor:
 
     async def ask(self, request: int, path: str) -> None:
         url = self._address
-        head = f"POST {url.path}{path} HTTP/1.1\r\nHost: {url.host}\r\nContent-Length: 0\r\n\r\n"
+        body = json.dumps(body_of(request))
+        head = f"POST {url.path}{path} HTTP/1.1\r\nHost: {url.host}\r\n"
+        payload = f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
         transport, wire = await asyncio.get_running_loop().create_connection(
-            lambda: BareWire(head.encode()), url.host, url.port or 80
+            lambda: BareWire(payload), url.host, url.port or 80
         )
         await wire.ended
         transport.abort()
@@ -110,14 +115,14 @@ class Floor:
 
 
 class BareWire(asyncio.Protocol):
-    def __init__(self, head: bytes) -> None:
+    def __init__(self, payload: bytes) -> None:
         self.blocks: list[tuple[int, bytes]] = []
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._head = head
+        self._payload = payload
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        transport.write(self._head)
+        transport.write(self._payload)
         self.sent_ns = now_ns()
 
     def data_received(self, data: bytes) -> None:

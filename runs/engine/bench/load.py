@@ -12,7 +12,6 @@ import resource
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from itertools import count
 from typing import Any
 
 from runs.engine.bench.clients import CLIENTS
@@ -24,7 +23,7 @@ RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`streams` open at once, each followed by the next, `rounds` times."""
+    """`streams` open at once, each followed by the next, until there were `rounds` of each."""
 
     client: str
     base_url: str
@@ -55,12 +54,11 @@ class _Sampling(AbstractContextManager[None]):
 async def run(load: Load) -> dict[str, Any]:
     """The measured requests, CPU seconds and peak resident bytes of this process."""
     client = CLIENTS[load.client](load.base_url)
-    numbers = count()
+    numbers = iter(range(load.streams * load.rounds))
 
     async def stream() -> None:
-        for _ in range(load.rounds):
-            number = next(numbers)
-            await client.ask(number, f"/chat/completions?id={number}&jitter={int(load.jitter)}")
+        for number in numbers:
+            await client.ask(number, f"/chat/completions?jitter={int(load.jitter)}")
 
     with _Sampling(load.base_url) if load.sampler else nullcontext():
         before_s = _cpu_s()

@@ -65,9 +65,12 @@ def score(
 
 
 def _open_share(log: list[Moments], streams: int) -> float:
+    """From the first request to the last: while there were more to come for each that ended."""
     start = min(received_ns for received_ns, _ in log)
-    end = max(handed[-1] for _, handed in log)
-    open_ns = sum(handed[-1] - received_ns for received_ns, handed in log)
+    end = max(received_ns for received_ns, _ in log)
+    if end == start:
+        return 1.0
+    open_ns = sum(min(handed[-1], end) - received_ns for received_ns, handed in log)
     return open_ns / (end - start) / streams
 
 

@@ -2,8 +2,8 @@
 
 It runs in a process of its own (`python -m runs.engine.bench.truth`), prints its port, and ends
 when its standard input is closed. CLOCK_MONOTONIC is one clock for all processes of a machine, so
-that its moments can be compared with a client's. `POST /v1/...?id=N&jitter=0` streams, `GET /log`
-gives the moments of all streams since the last look.
+that its moments can be compared with a client's. `POST /v1/...?jitter=0` streams the request that
+the body's `seed` numbers, `GET /log` gives the moments of all streams since the last look.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import random
 import sys
 from typing import ClassVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from runs.engine.clock import now_ns
 
@@ -83,8 +83,7 @@ class TruthServer(asyncio.Protocol):
         if url.path == "/log":
             self._tell()
         else:
-            asked = dict(parse_qsl(url.query))
-            self._start(int(asked["id"]), at_ns, jitter=asked["jitter"] == "1")
+            self._start(json.loads(body)["seed"], at_ns, jitter=url.query == "jitter=1")
 
     def _tell(self) -> None:
         body = json.dumps(self.log).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Framing(StrEnum):
@@ -23,8 +23,7 @@ class TokenKind(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class TokenChunk:
+class TokenChunk(NamedTuple):
     """A delta that carries text. One chunk may hold several tokens."""
 
     at_ns: int
@@ -141,4 +140,4 @@ class Reading:
 
     def first_ns(self, kind: TokenKind | None = None) -> int | None:
         """Arrival of the first token chunk (of that kind)."""
-        return next((t.at_ns for t in self.tokens if kind in (None, t.kind)), None)
+        return next((t.at_ns for t in self.tokens if kind is None or t.kind is kind), None)

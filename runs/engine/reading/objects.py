@@ -50,6 +50,12 @@ class ObjectReader:
         elif isinstance(value.get("usage"), dict):
             self._reading.has_closing_usage = True
 
+    def say(self, at_ns: int, kind: TokenKind, text: str) -> None:
+        """One more token chunk that says this and nothing else."""
+        (self._content if kind is TokenKind.CONTENT else self._reasoning).append(text)
+        self._reading.tokens.append(TokenChunk(at_ns, kind, len(text)))
+        self._reading.has_closing_usage = False
+
     def close(self) -> None:
         """Join the texts that were collected piece by piece."""
         self._reading.content = "".join(self._content)

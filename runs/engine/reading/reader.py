@@ -8,9 +8,11 @@ from typing import Any
 from runs.engine.reading.figures import read_comment
 from runs.engine.reading.model import Fault, Framing, Reading
 from runs.engine.reading.objects import ObjectReader
+from runs.engine.reading.template import ChunkTemplate, template_of
 from runs.engine.sse import Item, LineKind, NDJSONParser, SSEParser
 
 EXCERPT_BYTES = 4096
+TAIL_BYTES = 8 * 1024  # so much is kept before it is cut to the excerpt
 DONE = "[DONE]"
 BOM = b"\xef\xbb\xbf"
 SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -33,8 +35,10 @@ class BodyReader:
         self._undecided = b""
         self._last_ns = 0
         self._last_object: dict[str, Any] | None = None
+        self._template: ChunkTemplate | None = None  # None as well within an event
         self._start_bytes = b""
-        self._tail_bytes = b""
+        self._tail: list[bytes] = []
+        self._trim_at_bytes = TAIL_BYTES
 
     def feed(self, at_ns: int, data: bytes) -> None:
         """One block of body bytes with its arrival."""
@@ -43,9 +47,14 @@ class BodyReader:
             reading.first_byte_ns = at_ns
         reading.last_byte_ns = self._last_ns = at_ns
         reading.body_bytes += len(data)
-        self._keep_excerpt(data)
-        if self._parser is not None:
-            self._take(self._parser.feed(at_ns, data))
+        self._tail.append(data)
+        if reading.body_bytes > self._trim_at_bytes:
+            self._trim_tail()
+        if self._template is not None and (text := self._template.text_of(data)):
+            reading.events += 1
+            self._objects.say(at_ns, self._template.kind, text)
+        elif self._parser is not None:
+            self._feed_stream(self._parser, at_ns, data)
         elif self._whole:
             self._whole.append(data)
         else:
@@ -61,8 +70,9 @@ class BodyReader:
         elif self._whole:
             self._read_whole(b"".join(self._whole))
         self._objects.close()
+        self._trim_tail()
         self.reading.text = self._start_bytes.decode("utf-8", "replace")
-        self.reading.text_tail = self._tail_bytes.decode("utf-8", "replace")
+        self.reading.text_tail = self._tail[0].decode("utf-8", "replace")
         return self.reading
 
     def _close_stream(self, items: list[Item], *, is_whole: bool) -> None:
@@ -123,7 +133,7 @@ class BodyReader:
         self.reading.framing = framing
         self._parser = parser
         data, self._undecided = self._undecided, b""
-        self._take(parser.feed(at_ns, data))
+        self._feed_stream(parser, at_ns, data)
 
     def _start_whole(self, data: bytes) -> None:
         self._undecided = b""
@@ -131,6 +141,17 @@ class BodyReader:
         self._whole = [data]
 
     # --- streams ---
+
+    def _feed_stream(self, parser: SSEParser | NDJSONParser, at_ns: int, data: bytes) -> None:
+        """The whole way, and what it teaches about the chunks to come."""
+        was_between, tokens_before = parser.is_between_items, len(self.reading.tokens)
+        items = parser.feed(at_ns, data)
+        self._take(items)
+        is_token = len(items) == 1 and len(self.reading.tokens) == tokens_before + 1
+        if not parser.is_between_items or self.reading.done_ns is not None:
+            self._template = None
+        elif was_between and is_token and self._last_object is not None:
+            self._template = template_of(data, self._last_object) or self._template
 
     def _take(self, items: list[Item]) -> None:
         for item in items:
@@ -225,11 +246,12 @@ class BodyReader:
         else:
             self.reading.framing = Framing.TEXT
 
-    def _keep_excerpt(self, data: bytes) -> None:
-        """Bytes, since a block may end within a character."""
-        if len(self._start_bytes) < EXCERPT_BYTES:
-            self._start_bytes += data[: EXCERPT_BYTES - len(self._start_bytes)]
-        self._tail_bytes = (self._tail_bytes + data[-EXCERPT_BYTES:])[-EXCERPT_BYTES:]
+    def _trim_tail(self) -> None:
+        """Keep what excerpts show. Bytes, since a block may end within a character."""
+        kept = b"".join(self._tail)
+        self._start_bytes = self._start_bytes or kept[:EXCERPT_BYTES]
+        self._tail = [kept[-EXCERPT_BYTES:]]
+        self._trim_at_bytes = self.reading.body_bytes + TAIL_BYTES
 
 
 def _object_or_none(text: str) -> dict[str, Any] | None:

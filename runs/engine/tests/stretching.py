@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from runs.engine.plan import Deadlines
+from runs.engine.reading.model import TokenChunk
 
 LONGEST_MS = 700.0
 SMALLEST = 0.02  # timers are too coarse for less
@@ -59,8 +60,18 @@ def stretch(record: Any, origin_ns: int, scale: float) -> None:
     for field in fields(record):
         value = getattr(record, field.name)
         if isinstance(value, list):
+            value[:] = [_token(item, origin_ns, scale) for item in value]
             for item in value:
                 stretch(item, origin_ns, scale)
         elif field.name.endswith("_ns") and value:
-            moment = origin_ns + round((value - origin_ns) / scale)
-            object.__setattr__(record, field.name, moment)
+            object.__setattr__(record, field.name, _moment(value, origin_ns, scale))
+
+
+def _token(item: Any, origin_ns: int, scale: float) -> Any:
+    if not isinstance(item, TokenChunk):
+        return item
+    return item._replace(at_ns=_moment(item.at_ns, origin_ns, scale))
+
+
+def _moment(at_ns: int, origin_ns: int, scale: float) -> int:
+    return origin_ns + round((at_ns - origin_ns) / scale)

@@ -99,6 +99,8 @@ def read(content_type: str, blocks: list[bytes]) -> dict[str, Any]:
 
 
 def _timeless(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
         kept = {k: _timeless(v) for k, v in value.items() if not k.endswith("_ns")}
         return kept | {k: v is not None for k, v in value.items() if k == "done_ns"}

@@ -185,7 +185,7 @@ async def test_a_slow_reader_holds_a_fast_server_back() -> None:
             _, peak_bytes = tracemalloc.get_traced_memory()
             read_bytes = 0
             while read_bytes < held_at_bytes + 20 * MB:  # reading sets it going again
-                read_bytes += len((await anext(blocks))[1])
+                read_bytes += sum(len(data) for _, data in await anext(blocks))
             await blocks.aclose()
     finally:
         tracemalloc.stop()

@@ -60,7 +60,7 @@ def read_in_pieces(pieces: list[bytes]) -> Read:
             return Read(0, (), b"", type(error).__name__)
         finally:
             await feeding
-        blocks = [block async for block in reader.body()]
+        blocks = [block async for some in reader.body() for block in some]
         moments = [at_ns for at_ns, _ in blocks]
         assert moments == sorted(moments)
         body = b"".join(data for _, data in blocks)

@@ -44,7 +44,7 @@ async def test_it_reads_through_tls_when_told_not_to_verify(certificate: ssl.SSL
         client.stream("GET", "/") as response,
     ):
         stream = stamped(response)
-        body = b"".join([data async for _, data in stream.stamped()])
+        body = b"".join([data async for some in stream.stamped() for _, data in some])
 
     assert body == b"hello"
     assert stream.ending is Ending.COMPLETE

@@ -105,7 +105,7 @@ async def fetch(
         client.stream("POST", "/v1/chat/completions", content=content) as response,
     ):
         stream = stamped(response)
-        blocks = [block async for block in stream.stamped()]
+        blocks = [block async for some in stream.stamped() for block in some]
         return Answer(
             response.status_code,
             response.headers,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import cast
+from typing import Any, cast
 
 import httpx
 
@@ -65,7 +65,7 @@ def open_client(
     verify: bool = True,
 ) -> httpx.AsyncClient:
     """A client on the stamped transport: no proxies of the environment, no redirects, no pool."""
-    return httpx.AsyncClient(
+    return StampedClient(
         base_url=base_url,
         transport=StampedTransport(connect_s=connect_s, limits=limits, verify=verify),
         headers={"Accept-Encoding": "identity", **(headers or {})},
@@ -83,6 +83,21 @@ def stamped(response: httpx.Response) -> StampedStream:
 def stamps_of(response: httpx.Response) -> Stamps:
     """When the request was connected and sent, and the headers arrived."""
     return cast(Stamps, response.extensions["stamps"])
+
+
+class StampedClient(httpx.AsyncClient):
+    """Sends each request as it is, straight to its transport: no redirect, and no cookie that one
+    timed request would leave to the next. httpx's way through both costs as much as connecting."""
+
+    async def send(
+        self, request: httpx.Request, *, stream: bool = False, **_: Any
+    ) -> httpx.Response:
+        """Raises the transport's errors."""
+        response = await self._transport.handle_async_request(request)
+        response.request = request
+        if not stream:
+            await response.aread()
+        return response
 
 
 class StampedTransport(httpx.AsyncBaseTransport):
@@ -108,7 +123,6 @@ class StampedTransport(httpx.AsyncBaseTransport):
         wire = await self._connect(request.url, stamps, turnstile)
         stamps.connected_ns = wire.connected_ns
         try:
-            await turnstile.turn()
             wire.send(payload)
             stamps.sent_ns = wire.sent_ns
             reader = ResponseReader(wire, self._limits, stamps)

@@ -77,10 +77,10 @@ class ResponseReader:
         """Read until the headers are complete. Raises NoResponse, NotHTTP or HeadersTooLarge."""
         while not self.has_head:
             await self.wire.more()
-            taken = self.wire.take()
-            if taken is None:
+            taken = self.wire.take(1)
+            if not taken:
                 raise self._no_head()
-            at_ns, data = taken
+            at_ns, data = taken[0]
             self.stamps.first_byte_ns = self.stamps.first_byte_ns or at_ns
             self._seen_bytes += len(data)
             self._feed(data)
@@ -111,23 +111,33 @@ class ResponseReader:
             if not self.is_complete:  # bytes after a complete answer are not ours to judge
                 self.error = str(fault)
 
-    async def body(self) -> AsyncGenerator[tuple[int, bytes], None]:
-        """(arrival ns, body bytes) of each block; `ending` and `error` tell afterwards why
-        it stopped. A broken body ends the iteration, it does not raise."""
+    async def body(self) -> AsyncGenerator[list[tuple[int, bytes]], None]:
+        """(arrival ns, body bytes) of each block, in the groups that a turn allows; `ending` and
+        `error` tell afterwards why it stopped. A broken body ends the iteration, it does not
+        raise."""
         at_ns, data = self._first
         if data and (piece := self._admit(data)):
-            yield at_ns, piece
+            yield [(at_ns, piece)]
         while not self._is_over():
             await self.wire.more()
-            taken = self.wire.take()
-            if taken is None:
+            blocks = self.wire.take()
+            if not blocks:
                 break
-            at_ns, block = taken
-            self._body.clear()
-            self._feed(block)
-            if self._body and (piece := self._admit(b"".join(self._body))):
-                yield at_ns, piece
+            if pieces := self._pieces(blocks):
+                yield pieces
         self._settle()
+
+    def _pieces(self, blocks: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """What each block holds of the body, up to its end."""
+        pieces, body = [], self._body
+        for at_ns, block in blocks:
+            if self._is_over():
+                break
+            body.clear()
+            self._feed(block)
+            if body and (piece := self._admit(body[0] if len(body) == 1 else b"".join(body))):
+                pieces.append((at_ns, piece))
+        return pieces
 
     def _is_over(self) -> bool:
         return self.is_complete or bool(self.error)
@@ -194,13 +204,20 @@ class StampedStream(httpx.AsyncByteStream):
         """When the peer's close was seen, if it was."""
         return self._reader.wire.closed_ns or None
 
-    def stamped(self) -> AsyncGenerator[tuple[int, bytes], None]:
-        """(arrival ns, bytes after transfer decoding); one item for each received block."""
+    @property
+    def unread_ns(self) -> int | None:
+        """When the oldest block arrived that waits for its reader, if one does."""
+        blocks = self._reader.wire.blocks
+        return blocks[0][0] if blocks else None
+
+    def stamped(self) -> AsyncGenerator[list[tuple[int, bytes]], None]:
+        """(arrival ns, bytes after transfer decoding) of each received block, a few at a time."""
         return self._reader.body()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for _, data in self._reader.body():
-            yield data
+        async for blocks in self._reader.body():
+            for _, data in blocks:
+                yield data
         if self.ending not in (Ending.COMPLETE, Ending.EOF):
             raise httpx.RemoteProtocolError(f"{self.ending.value}: {self.error}")
 

@@ -14,9 +14,9 @@ from runs.engine.clock import now_ns
 HIGH_WATER_BYTES = 8 * 1024 * 1024
 LOW_WATER_BYTES = 1024 * 1024
 # A reader that is woken for every token costs more than the tokens; stamps are taken already.
-ROUND_S = 0.05
+ROUND_S = 0.2
 READERS_A_PASS = 4
-BLOCKS_A_TURN = 8
+BLOCKS_A_TURN = 16
 BLOCK_BYTES = 64 * 1024
 CHUNKED_END = b"0\r\n\r\n"
 
@@ -73,7 +73,7 @@ class Wire(asyncio.BufferedProtocol):
     """
 
     def __init__(self, turnstile: Turnstile) -> None:
-        self.blocks: deque[tuple[int, bytes]] = deque()
+        self.blocks: list[tuple[int, bytes]] = []
         self.is_closed = False
         self.error: BaseException | None = None
         self.connected_ns = 0
@@ -83,7 +83,6 @@ class Wire(asyncio.BufferedProtocol):
         self._turnstile = turnstile
         self._waiter: asyncio.Future[None] | None = None
         self._is_called = False  # whether the waiter has its place in the turnstile
-        self._blocks_left = BLOCKS_A_TURN
         self._held_bytes = 0
         self._is_paused = False
         self._is_started = False
@@ -105,8 +104,10 @@ class Wire(asyncio.BufferedProtocol):
         self._held_bytes += nbytes
         if self._held_bytes > HIGH_WATER_BYTES:
             self._pause()
-        if not self._is_called and self._waiter is not None:
-            self._call(in_a_hurry=not self._is_started or data.endswith(CHUNKED_END))
+        if self._waiter is not None:
+            in_a_hurry = not self._is_started or data.endswith(CHUNKED_END)
+            if in_a_hurry or not self._is_called:
+                self._call(in_a_hurry=in_a_hurry)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed_ns = now_ns()
@@ -125,31 +126,26 @@ class Wire(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self.sent_ns = self.sent_ns or now_ns()
 
-    def take(self) -> tuple[int, bytes] | None:
-        """The oldest block that was not taken yet."""
-        if not self.blocks:
-            return None
-        stamped = self.blocks.popleft()
-        self._is_started = True
-        self._held_bytes -= len(stamped[1])
+    def take(self, most: int = BLOCKS_A_TURN) -> list[tuple[int, bytes]]:
+        """The oldest blocks that were not taken yet, none if there are none."""
+        taken = self.blocks[:most]
+        del self.blocks[:most]
+        self._is_started = self._is_started or bool(taken)
+        self._held_bytes -= sum([len(data) for _, data in taken])
         if self._is_paused and self._held_bytes < LOW_WATER_BYTES:
             self._resume()
-        return stamped
+        return taken
 
     async def more(self) -> None:
-        """Wait until there are blocks to take, or the connection is closed. A reader that took
-        many in a row goes through the turnstile again."""
-        while not (self._blocks_left and (self.blocks or self.is_closed)):
-            self._waiter = asyncio.get_running_loop().create_future()
-            self._is_called = False
-            if self.blocks or self.is_closed:
-                self._call(in_a_hurry=True)
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-            self._blocks_left = BLOCKS_A_TURN
-        self._blocks_left -= 1
+        """Wait for a turn, and until there are blocks to take or the connection is closed."""
+        self._waiter = asyncio.get_running_loop().create_future()
+        self._is_called = False
+        if self.blocks or self.is_closed:
+            self._call(in_a_hurry=True)
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
 
     def close(self) -> None:
         """Close now; what was not read is dropped."""
