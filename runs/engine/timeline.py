@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -68,40 +67,58 @@ def build_timeline(
         timeline.connect_ms = ms_between(exchange.started_ns, exchange.connected_ns)
     if reading.first_event_ns is None or not reading.tokens:
         return timeline
-    timeline.first_reasoning_ms = since_sent(reading.first_ns(TokenKind.REASONING))
-    timeline.first_content_ms = since_sent(reading.first_ns(TokenKind.CONTENT))
-    timeline.first_tool_ms = since_sent(reading.first_ns(TokenKind.TOOL))
+    first_ns, arrivals = _first_by_kind(reading), _chars_by_arrival(reading)
+    timeline.first_reasoning_ms = since_sent(first_ns.get(TokenKind.REASONING))
+    timeline.first_content_ms = since_sent(first_ns.get(TokenKind.CONTENT))
+    timeline.first_tool_ms = since_sent(first_ns.get(TokenKind.TOOL))
     timeline.ttft_ms = since_sent(reading.tokens[0].at_ns)
     timeline.last_token_ms = since_sent(reading.tokens[-1].at_ns)
     timeline.token_chunks = len(reading.tokens)
-    timeline.token_offsets_ms = [(token.at_ns - sent_ns) / 1e6 for token in reading.tokens]
-    _add_gaps(timeline)
-    _add_rates(timeline, reading, tokens, min_span_ms)
+    timeline.token_offsets_ms = [(at_ns - sent_ns) / 1e6 for at_ns, _, _ in reading.tokens]
+    timeline.coalesced_chunks = len(reading.tokens) - len(arrivals)
+    _add_gaps(timeline, sorted(arrivals))
+    _add_rates(timeline, reading, tokens, arrivals, min_span_ms)
     if timeline.ttft_ms and tokens.prompt and not tokens.cached and exchange.spec.cache == "fresh":
         timeline.prompt_tps = tokens.prompt / timeline.ttft_ms * 1000
     return timeline
 
 
-def _add_gaps(timeline: Timeline) -> None:
-    """Gaps between arrivals. Chunks that came in one read share a stamp: they are one arrival,
-    since gaps of 0 would only flatter the figures."""
-    arrivals = sorted(set(timeline.token_offsets_ms))
-    timeline.coalesced_chunks = len(timeline.token_offsets_ms) - len(arrivals)
-    gaps = sorted(later - earlier for earlier, later in pairwise(arrivals))
+def _first_by_kind(reading: Reading) -> dict[TokenKind, int]:
+    """When the first token chunk of each kind came, ns."""
+    return {kind: at_ns for at_ns, kind, _ in reversed(reading.tokens)}
+
+
+def _chars_by_arrival(reading: Reading) -> dict[int, int]:
+    """Chunks that came in one read share a stamp, ns: they are one arrival."""
+    arrivals: dict[int, int] = {}
+    for at_ns, _, chars in reading.tokens:
+        arrivals[at_ns] = arrivals.get(at_ns, 0) + chars
+    return arrivals
+
+
+def _add_gaps(timeline: Timeline, arrivals_ns: list[int]) -> None:
+    """Gaps between arrivals; gaps of 0 within one would only flatter the figures."""
+    gaps = sorted(later - earlier for earlier, later in pairwise(arrivals_ns))
     if not gaps:
         return
-    timeline.itl_mean_ms = sum(gaps) / len(gaps)
-    timeline.itl_p99_ms = gaps[math.ceil(0.99 * len(gaps)) - 1]
-    timeline.longest_stall_ms = gaps[-1]
+    timeline.itl_mean_ms = sum(gaps) / len(gaps) / 1e6
+    timeline.itl_p99_ms = gaps[math.ceil(0.99 * len(gaps)) - 1] / 1e6
+    timeline.longest_stall_ms = gaps[-1] / 1e6
 
 
-def _add_rates(timeline: Timeline, reading: Reading, tokens: Tokens, min_span_ms: float) -> None:
+def _add_rates(
+    timeline: Timeline,
+    reading: Reading,
+    tokens: Tokens,
+    arrivals: dict[int, int],
+    min_span_ms: float,
+) -> None:
     """Decode rate and TPOT, only of a stream that really streamed and was really counted."""
     assert timeline.ttft_ms is not None
     assert timeline.last_token_ms is not None
     span_ms = timeline.last_token_ms - timeline.ttft_ms
     completion = tokens.completion or 0
-    if span_ms < min_span_ms or not _has_streamed(timeline, reading, completion):
+    if span_ms < min_span_ms or not _has_streamed(arrivals, completion):
         timeline.decode_tps_reason = TIMING_ARTIFACT
         return
     if (tokens.reasoning or 0) > completion:
@@ -116,14 +133,10 @@ def _add_rates(timeline: Timeline, reading: Reading, tokens: Tokens, min_span_ms
     timeline.decode_tps = 1000 / timeline.tpot_ms
 
 
-def _has_streamed(timeline: Timeline, reading: Reading, completion: int) -> bool:
+def _has_streamed(arrivals: dict[int, int], completion: int) -> bool:
     """Enough tokens in enough arrivals, and no arrival that brought most of the text."""
-    by_arrival: Counter[int] = Counter()
-    for token in reading.tokens:
-        by_arrival[token.at_ns] += token.chars
-    largest = max(by_arrival.values())
-    is_even = largest <= MAX_SHARE * sum(by_arrival.values())
-    return len(by_arrival) >= MIN_ARRIVALS and completion >= MIN_TOKENS and is_even
+    is_even = max(arrivals.values()) <= MAX_SHARE * sum(arrivals.values())
+    return len(arrivals) >= MIN_ARRIVALS and completion >= MIN_TOKENS and is_even
 
 
 def _tokens_in_first_arrival(reading: Reading, completion: int) -> float:

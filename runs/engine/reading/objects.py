@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from runs.engine.reading.banner import LoadingBanner
@@ -50,10 +51,13 @@ class ObjectReader:
         elif isinstance(value.get("usage"), dict):
             self._reading.has_closing_usage = True
 
-    def say(self, at_ns: int, kind: TokenKind, text: str) -> None:
-        """One more token chunk that says this and nothing else."""
-        (self._content if kind is TokenKind.CONTENT else self._reasoning).append(text)
-        self._reading.tokens.append(TokenChunk(at_ns, kind, len(text)))
+    def say(self, kind: TokenKind, texts: list[str], blocks: Iterable[tuple[int, bytes]]) -> None:
+        """As many more token chunks that say this and nothing else, each when its block came."""
+        (self._content if kind is TokenKind.CONTENT else self._reasoning).extend(texts)
+        self._reading.tokens += [
+            TokenChunk(at_ns, kind, len(text))
+            for text, (at_ns, _) in zip(texts, blocks, strict=False)
+        ]
         self._reading.has_closing_usage = False
 
     def close(self) -> None:

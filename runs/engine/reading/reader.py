@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from runs.engine.reading.figures import read_comment
@@ -19,6 +20,8 @@ SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 NDJSON_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 FIRST_LINE_BYTES = 64 * 1024  # how far a first line is looked for, to tell NDJSON from JSON
 
+Blocks = Sequence[tuple[int, bytes]]  # (arrival ns, bytes) each
+
 
 class BodyReader:
     """One response body. `reading` grows while blocks are fed; nothing here ever raises.
@@ -33,32 +36,49 @@ class BodyReader:
         self._parser: SSEParser | NDJSONParser | None = None
         self._whole: list[bytes] = []
         self._undecided = b""
-        self._last_ns = 0
         self._last_object: dict[str, Any] | None = None
         self._template: ChunkTemplate | None = None  # None as well within an event
         self._start_bytes = b""
         self._tail: list[bytes] = []
         self._trim_at_bytes = TAIL_BYTES
 
-    def feed(self, at_ns: int, data: bytes) -> None:
-        """One block of body bytes with its arrival."""
-        reading = self.reading
-        if not reading.body_bytes:
-            reading.first_byte_ns = at_ns
-        reading.last_byte_ns = self._last_ns = at_ns
-        reading.body_bytes += len(data)
-        self._tail.append(data)
-        if reading.body_bytes > self._trim_at_bytes:
-            self._trim_tail()
-        if self._template is not None and (text := self._template.text_of(data)):
-            reading.events += 1
-            self._objects.say(at_ns, self._template.kind, text)
-        elif self._parser is not None:
+    def feed(self, blocks: Blocks) -> None:
+        """The next blocks of body bytes, each with its arrival. Past an oversized line nothing
+        is read any more."""
+        position = 0
+        while position < len(blocks) and not self.reading.is_oversized:
+            alike = self._take_alike(blocks[position:])
+            if not alike:
+                self._block(*blocks[position])
+            position += alike or 1
+        self._keep(blocks[:position])
+
+    def _take_alike(self, blocks: Blocks) -> int:
+        """Take the first blocks that are the last chunk again; how many they were."""
+        if self._template is None or not (texts := self._template.texts_of(blocks)):
+            return 0
+        self.reading.events += len(texts)
+        self._objects.say(self._template.kind, texts, blocks)
+        return len(texts)
+
+    def _block(self, at_ns: int, data: bytes) -> None:
+        if self._parser is not None:
             self._feed_stream(self._parser, at_ns, data)
         elif self._whole:
             self._whole.append(data)
         else:
             self._decide(at_ns, data)
+
+    def _keep(self, blocks: Blocks) -> None:
+        reading = self.reading
+        if reading.first_byte_ns is None:
+            reading.first_byte_ns = blocks[0][0]
+        reading.last_byte_ns = blocks[-1][0]
+        pieces = [data for _, data in blocks]
+        reading.body_bytes += sum(map(len, pieces))
+        self._tail += pieces
+        if reading.body_bytes > self._trim_at_bytes:
+            self._trim_tail()
 
     def close(self, *, is_whole: bool = True) -> Reading:
         """The end of the body; gives the finished reading. `is_whole` False: the transport was
@@ -221,7 +241,7 @@ class BodyReader:
     # --- whole bodies ---
 
     def _read_whole(self, body: bytes) -> None:
-        reading, at_ns = self.reading, self._last_ns
+        reading, at_ns = self.reading, self.reading.last_byte_ns or 0
         text = body.decode("utf-8", "replace").strip().removeprefix("\ufeff")
         if not text:
             return
@@ -242,7 +262,7 @@ class BodyReader:
         if len(values) > 1 and values[0] is not None:
             self.reading.framing = Framing.NDJSON
             for line in lines:
-                self._event(Item(LineKind.EVENT, self._last_ns, line))
+                self._event(Item(LineKind.EVENT, self.reading.last_byte_ns or 0, line))
         else:
             self.reading.framing = Framing.TEXT
 

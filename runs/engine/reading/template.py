@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from runs.engine.reading.model import TokenKind
@@ -35,14 +36,22 @@ class ChunkTemplate:
         self._before, self._after = before, after
         self._start, self._stop = len(before), -len(after)
 
-    def text_of(self, block: bytes) -> str:
-        """The text, when the block is this chunk again; nothing when it is anything else."""
-        if not (block.startswith(self._before) and block.endswith(self._after)):
-            return ""
-        text = block[self._start : self._stop].decode("utf-8", "replace")
-        if "\\" in text:
-            return _unescaped(text)
-        return text if '"' not in text and text.isprintable() else ""
+    def texts_of(self, blocks: Sequence[tuple[int, bytes]]) -> list[str]:
+        """The texts of the first blocks, up to one that is anything else than this chunk."""
+        before, after, start, stop = self._before, self._after, self._start, self._stop
+        texts: list[str] = []
+        for _, block in blocks:
+            if not (block.startswith(before) and block.endswith(after)):
+                break
+            text = block[start:stop].decode("utf-8", "replace")
+            if "\\" in text:
+                text = _unescaped(text)
+            elif '"' in text or not text.isprintable():
+                break
+            if not text:
+                break
+            texts.append(text)
+        return texts
 
 
 def template_of(block: bytes, value: dict[str, Any]) -> ChunkTemplate | None:

@@ -61,7 +61,7 @@ def measured(
     spec = RequestSpec("POST", "/chat/completions", {}, True, "stream", "stream", "fresh")
     reader = BodyReader(content_type="text/event-stream", line_bytes=1 << 20)
     for at_ms, data in pieces:
-        reader.feed(SENT_NS + round(at_ms * MS), data)
+        reader.feed([(SENT_NS + round(at_ms * MS), data)])
     reading = reader.close(is_whole=ending in (Ending.COMPLETE, Ending.EOF))
     exchange = Exchange(spec, started_ns=SENT_NS, sent_ns=SENT_NS, status=200, ending=ending)
     exchange.ended_ns = reading.last_byte_ns or SENT_NS

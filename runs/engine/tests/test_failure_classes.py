@@ -103,7 +103,7 @@ def result(
     at_ns = SENT_NS
     for block in blocks:
         at_ns += step_ms * MS
-        reader.feed(at_ns, block)
+        reader.feed([(at_ns, block)])
     exchange.ended_ns = at_ns
     reading = reader.close()
     tokens = count_tokens(reading)

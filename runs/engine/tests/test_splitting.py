@@ -92,7 +92,7 @@ def read(content_type: str, blocks: list[bytes]) -> dict[str, Any]:
     reader = BodyReader(content_type=content_type, line_bytes=LINE_BYTES)
     for at_ns, block in enumerate(blocks, start=1):
         if block:
-            reader.feed(at_ns, block)
+            reader.feed([(at_ns, block)])
     found = _timeless(asdict(reader.close()))
     assert isinstance(found, dict)
     return found

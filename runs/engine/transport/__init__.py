@@ -65,7 +65,7 @@ def open_client(
     verify: bool = True,
 ) -> httpx.AsyncClient:
     """A client on the stamped transport: no proxies of the environment, no redirects, no pool."""
-    return StampedClient(
+    client = StampedClient(
         base_url=base_url,
         transport=StampedTransport(connect_s=connect_s, limits=limits, verify=verify),
         headers={"Accept-Encoding": "identity", **(headers or {})},
@@ -73,6 +73,8 @@ def open_client(
         follow_redirects=False,
         trust_env=False,
     )
+    client.headers.pop("Accept", None)  # each request names its own
+    return client
 
 
 def stamped(response: httpx.Response) -> StampedStream:

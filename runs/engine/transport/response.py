@@ -35,8 +35,9 @@ class ResponseReader:
         self.is_complete = False
         self.ending = Ending.EOF
         self.error = ""
-        self._parser = httptools.HttpResponseParser(self)
         self._body: list[bytes] = []
+        self.on_body = self._body.append  # called by httptools, which looks it up once
+        self._parser = httptools.HttpResponseParser(self)
         self._first = (0, b"")  # the body bytes that came with the head
         self._body_bytes = 0
         self._seen_bytes = 0
@@ -60,9 +61,6 @@ class ResponseReader:
         self._has_framing = chunked or b"content-length" in named
         if named.get(b"content-encoding", b"identity").strip() in (b"gzip", b"deflate", b"x-gzip"):
             self._inflate = zlib.decompressobj(GZIP_OR_ZLIB)
-
-    def on_body(self, data: bytes) -> None:
-        self._body.append(data)
 
     def on_message_complete(self) -> None:
         self.is_complete = self.has_head
@@ -116,8 +114,8 @@ class ResponseReader:
         `error` tell afterwards why it stopped. A broken body ends the iteration, it does not
         raise."""
         at_ns, data = self._first
-        if data and (piece := self._admit(data)):
-            yield [(at_ns, piece)]
+        if data and (pieces := self._admit([(at_ns, data)])):
+            yield pieces
         while not self._is_over():
             await self.wire.more()
             blocks = self.wire.take()
@@ -131,19 +129,32 @@ class ResponseReader:
         """What each block holds of the body, up to its end."""
         pieces, body = [], self._body
         for at_ns, block in blocks:
-            if self._is_over():
-                break
             body.clear()
             self._feed(block)
-            if body and (piece := self._admit(body[0] if len(body) == 1 else b"".join(body))):
-                pieces.append((at_ns, piece))
-        return pieces
+            if body:
+                pieces.append((at_ns, body[0] if len(body) == 1 else b"".join(body)))
+            if self.is_complete or self.error:
+                break
+        return self._admit(pieces)
 
     def _is_over(self) -> bool:
         return self.is_complete or bool(self.error)
 
-    def _admit(self, data: bytes) -> bytes:
+    def _admit(self, pieces: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         """Decompress and count, never beyond the body limit."""
+        size_bytes = sum([len(data) for _, data in pieces])
+        if self._inflate is None and self._body_bytes + size_bytes <= self.limits.body_bytes:
+            self._body_bytes += size_bytes
+            return pieces
+        admitted = []
+        for at_ns, data in pieces:
+            if piece := self._bounded(data):
+                admitted.append((at_ns, piece))
+            if self.ending is not Ending.EOF:
+                break
+        return admitted
+
+    def _bounded(self, data: bytes) -> bytes:
         room = self.limits.body_bytes - self._body_bytes
         if self._inflate is not None:
             try:
