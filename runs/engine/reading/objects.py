@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 from runs.engine.reading.banner import LoadingBanner
@@ -19,6 +21,8 @@ from runs.engine.reading.model import (
 
 RAW_CHARS = 4096
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
+# A named tuple's own way in is a Python call, which costs as much as finding the text.
+_TOKEN_CHUNK = partial(tuple.__new__, TokenChunk)
 ERROR_FINISHES = ("error", "abort")
 
 
@@ -54,10 +58,9 @@ class ObjectReader:
     def say(self, kind: TokenKind, texts: list[str], blocks: Iterable[tuple[int, bytes]]) -> None:
         """As many more token chunks that say this and nothing else, each when its block came."""
         (self._content if kind is TokenKind.CONTENT else self._reasoning).extend(texts)
-        self._reading.tokens += [
-            TokenChunk(at_ns, kind, len(text))
-            for text, (at_ns, _) in zip(texts, blocks, strict=False)
-        ]
+        arrivals_ns = [at_ns for at_ns, _ in blocks]
+        rows = zip(arrivals_ns, repeat(kind), map(len, texts), strict=False)
+        self._reading.tokens += map(_TOKEN_CHUNK, rows)
         self._reading.has_closing_usage = False
 
     def close(self) -> None:

@@ -65,10 +65,10 @@ def template_of(block: bytes, value: dict[str, Any]) -> ChunkTemplate | None:
     if len(places) != 1:
         return None
     key, (start, end) = places[0][1].decode(), places[0].span(2)
-    before, text, after = block[:start], block[start:end].decode("utf-8", "replace"), block[end:]
-    if b"\\" in before + after or said != (key, _unescaped(text)):
-        return None
-    return ChunkTemplate(TEXT_KEYS[key], before, after)
+    before, after = block[:start], block[end:]
+    template = ChunkTemplate(TEXT_KEYS[key], before, after)
+    is_certain = key == said[0] and template.texts_of([(0, block)]) == [said[1]]
+    return template if is_certain and b"\\" not in before + after else None
 
 
 def _only_text(value: dict[str, Any]) -> tuple[str, str] | None:
